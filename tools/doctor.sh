@@ -1,0 +1,2 @@
+# shellcheck shell=bash
+doctor() { place; }

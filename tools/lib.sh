@@ -1,0 +1,32 @@
+# shellcheck shell=bash
+# What every part of ./lab uses: where things are, how to speak, how to lock.
+# Sourced by lab, never run. Expects LAB_ROOT: the checkout, absolute.
+
+# Everything that ./lab creates lives below LAB_STATE, except the build. LAB_CACHE holds what is expensive to make
+# and does not change (the guest kernel); several checkouts may share one.
+LAB_STATE=${LAB_STATE:-$LAB_ROOT/.lab}
+LAB_CACHE=${LAB_CACHE:-$LAB_STATE/cache}
+
+# say TEXT: what a long step is doing. On standard error, so that a program's own output stays clean.
+say() { printf 'lab: %s\n' "$*" >&2; }
+
+# fail TEXT: the command cannot go on.
+fail() { say "$*"; exit 1; }
+
+# usage_error TEXT: the command line is wrong.
+usage_error() { say "$*"; exit 2; }
+
+# scaled SECONDS: a deadline, stretched by LAB_TIME_SCALE (an integer, 1 unless set) for slow machines.
+scaled() { printf '%s\n' $(($1 * ${LAB_TIME_SCALE:-1})); }
+
+# with_lock NAME COMMAND...: runs COMMAND (a function) while no other ./lab of this state folder holds NAME.
+# COMMAND runs in a subshell, so the lock ends with it; anything that it leaves running must close descriptor 9 (9>&-).
+with_lock() {
+  local name=$1
+  shift
+  mkdir -p "$LAB_STATE"
+  (
+    flock 9
+    "$@"
+  ) 9>"$LAB_STATE/$name.lock"
+}

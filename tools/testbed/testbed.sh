@@ -1,0 +1,265 @@
+# shellcheck shell=bash
+# The testbed: two resident Soft-RoCE hosts, "server" and "client", each a small QEMU machine. Sourced after
+# tools/lib.sh and tools/testbed/image.sh, never run.
+#
+#   LAB_STATE/testbed/key, host_key, authorized_keys   made once, for this state folder only
+#   LAB_STATE/testbed/accel                            whether KVM was seen to work here
+#   LAB_STATE/testbed/HOST/pid                         written by QEMU, removed by it at its end
+#   LAB_STATE/testbed/HOST/port                        the ssh port on 127.0.0.1; written when the host is ready
+#   LAB_STATE/testbed/HOST/{info,console.log,qemu.log,net.sock}
+#
+# A host ends by testbed_down, or by itself: when idle, on a panic, when its ssh server is gone.
+# LAB_ACCEL=kvm|tcg overrides the choice; LAB_IDLE_MINUTES (30; 0: never) is how long an idle host stays.
+
+testbed_dir=$LAB_STATE/testbed
+testbed_hosts=(server client)
+
+testbed_packages() {
+  printf '%s\n' qemu-system-x86 busybox-static dropbear-bin cpio kmod openssh-client iproute2 util-linux xz-utils zstd
+}
+
+testbed_address() {
+  case $1 in
+    server) echo 192.0.2.1 ;;
+    client) echo 192.0.2.2 ;;
+    *) usage_error "no such host: $1 (there are: ${testbed_hosts[*]})" ;;
+  esac
+}
+
+# testbed_pid HOST: sets testbed_pid to the process id of the running host, or fails. A process counts only if it is a
+# QEMU that was started in the host's own folder: the number alone may have gone to a stranger.
+testbed_pid() {
+  local comm dir=$testbed_dir/$1
+  testbed_pid=
+  { read -r testbed_pid <"$dir/pid" && read -r comm <"/proc/$testbed_pid/comm"; } 2>/dev/null || return 1
+  [[ $comm == qemu-system-* && /proc/$testbed_pid/cwd -ef $dir ]]
+}
+
+# testbed_ready HOST: it runs and has said that it is ready. No processes are started for this: it is on every exec's way.
+testbed_ready() {
+  testbed_pid "$1" && [[ -e $testbed_dir/$1/port ]]
+}
+
+testbed_up() {
+  local host missing=()
+  for host in "$@"; do
+    testbed_address "$host" >/dev/null
+    testbed_ready "$host" || missing+=("$host")
+  done
+  if ((${#missing[@]} == 0)); then return; fi
+  testbed_image
+  with_lock testbed testbed_start_all "${missing[@]}" || exit 1
+}
+
+# Runs under the lock: whatever is half-started now belongs to a call that was broken off.
+testbed_start_all() {
+  local host accel starting=()
+  for host in "$@"; do
+    if ! testbed_ready "$host"; then
+      testbed_stop "$host"
+      starting+=("$host")
+    fi
+  done
+  if ((${#starting[@]} == 0)); then return; fi
+  testbed_keys
+  # What is started and not ready when this shell ends, ends with it.
+  trap 'testbed_stop_unready' EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM HUP
+  testbed_choose_accel "${starting[0]}"
+  say "testbed: starting ${starting[*]} ($(testbed_accel_text "$accel"))"
+  for host in "${starting[@]}"; do
+    testbed_pid "$host" || testbed_start "$host" "$accel"
+  done
+  for host in "${starting[@]}"; do
+    testbed_wait "$host" "$(scaled 60)" ||
+      { testbed_show_logs "$host"; fail "testbed: $host did not become ready"; }
+  done
+  say "testbed: ready"
+}
+
+testbed_stop_unready() {
+  local host
+  for host in "${testbed_hosts[@]}"; do testbed_ready "$host" || testbed_stop "$host"; done
+}
+
+testbed_keys() {
+  mkdir -p "$testbed_dir" || fail "cannot create $testbed_dir"
+  if [[ -e $testbed_dir/authorized_keys ]]; then return; fi
+  rm -f "$testbed_dir"/{key,key.pub,host_key}
+  ssh-keygen -q -t ed25519 -N '' -C testbed -f "$testbed_dir/key" &&
+    dropbearkey -t ed25519 -f "$testbed_dir/host_key" >/dev/null 2>&1 &&
+    mv "$testbed_dir/key.pub" "$testbed_dir/authorized_keys" || fail "cannot make the testbed's keys in $testbed_dir"
+}
+
+testbed_accel_text() {
+  if [[ $1 == kvm ]]; then echo KVM; else echo "software emulation"; fi
+}
+
+# hex TEXT: as \xNN\xNN..., for the kernel command line, which has its own ideas of spaces and quotes.
+testbed_hex() {
+  printf %s "$1" | od -An -v -tx1 | tr -d '\n' | sed 's/ /\\x/g'
+}
+
+# testbed_start HOST ACCEL: starts it, and returns as soon as QEMU runs.
+testbed_start() {
+  local host=$1 accel=$2 dir=$testbed_dir/$1 peer number idle
+  case $host in server) peer=client number=1 ;; client) peer=server number=2 ;; esac
+  idle=${LAB_IDLE_SECONDS:-$((${LAB_IDLE_MINUTES:-30} * 60))}
+  mkdir -p "$dir" || fail "cannot create $dir"
+  # Relative socket paths: an absolute one may exceed the 108 bytes that a socket's path can have. The datagram sockets
+  # know no connection: each host has a link without the other, and either may go and come back.
+  local command=(
+    qemu-system-x86_64 -name "$host" -accel "$accel" -M pc,usb=off,vmport=off,hpet=off -m 512 -smp 2
+    -nodefaults -no-user-config -display none -no-reboot -pidfile pid -serial file:console.log
+    -kernel "$image_kernel/vmlinux" -initrd "$image_initramfs"
+    -append "console=ttyS0 quiet panic=-1 nokaslr mitigations=off random.trust_cpu=on lab.host=$host \
+lab.address=$(testbed_address "$host") lab.idle=$idle lab.root=$(testbed_hex "$LAB_ROOT") \
+lab.state=$(testbed_hex "$testbed_dir")"
+    -virtfs "local,path=/,mount_tag=machine,security_model=none,multidevs=remap,readonly=on"
+    -virtfs "local,path=${LAB_ROOT//,/,,},mount_tag=checkout,security_model=none,multidevs=remap"
+    -netdev "user,id=control,restrict=on,hostfwd=tcp:127.0.0.1:0-:22"
+    -device virtio-net-pci,netdev=control,romfile=,mac=52:54:00:00:02:1$number
+    -netdev "dgram,id=rdma,local.type=unix,local.path=net.sock,remote.type=unix,remote.path=../$peer/net.sock"
+    -device virtio-net-pci,netdev=rdma,romfile=,mac=52:54:00:00:02:0$number
+  )
+  if [[ $accel == kvm ]]; then command+=(-cpu host); else command+=(-cpu max); fi
+  # In a session of its own, so that the terminal's Ctrl-C does not reach it; without the lock's descriptor.
+  (
+    cd "$dir" || exit 1
+    rm -f port info net.sock console.log
+    exec setsid "${command[@]}" </dev/null >qemu.log 2>&1 9>&-
+  ) &
+  printf '%s\n' "$accel" "$image_release" "$idle" >"$dir/info"
+}
+
+# testbed_wait HOST SECONDS [TEXT]: until its console has the ready line (or TEXT); fails when its process or the time ends.
+testbed_wait() {
+  local host=$1 dir=$testbed_dir/$1 deadline=$((SECONDS + $2)) text=${3:-lab: ready} started=
+  until grep -qsaF "$text" "$dir/console.log"; do
+    if testbed_pid "$host"; then started=yes; elif [[ -n $started ]] || ! jobs %% >/dev/null 2>&1; then return 1; fi
+    ((SECONDS < deadline)) || return 1
+    sleep 0.1
+  done
+  if [[ -z ${3:-} ]]; then testbed_find_port "$host"; fi
+}
+
+# QEMU took a free port; which one, the kernel knows.
+testbed_find_port() {
+  local port
+  testbed_pid "$1" || return 1
+  port=$(ss -Hltnp | sed -n "s/.* 127\.0\.0\.1:\([0-9]*\) .*[(,]pid=$testbed_pid,.*/\1/p" | head -n 1)
+  [[ -n $port ]] && printf '%s\n' "$port" >"$testbed_dir/$1/port.new" &&
+    mv "$testbed_dir/$1/port.new" "$testbed_dir/$1/port"
+}
+
+testbed_show_logs() {
+  local file
+  for file in qemu.log console.log; do
+    if [[ -s $testbed_dir/$1/$file ]]; then
+      say "the end of $testbed_dir/$1/$file:"
+      tail -n 15 "$testbed_dir/$1/$file" | tr -d '\r' >&2
+    fi
+  done
+}
+
+testbed_choose_accel() {
+  accel=tcg
+}
+
+testbed_down() {
+  if (($# == 0)); then set -- "${testbed_hosts[@]}"; fi
+  local host
+  for host in "$@"; do testbed_address "$host" >/dev/null; done
+  with_lock testbed testbed_stop_all "$@"
+}
+
+testbed_stop_all() {
+  local host
+  for host in "$@"; do
+    if testbed_pid "$host"; then say "testbed: stopping $host"; fi
+    testbed_stop "$host"
+  done
+}
+
+# testbed_stop HOST: there is nothing in it to save, so it is ended the quick way. Stale files go as well.
+testbed_stop() {
+  local dir=$testbed_dir/$1 try
+  if testbed_pid "$1"; then
+    kill -KILL "$testbed_pid"
+    for try in {1..100}; do
+      testbed_pid "$1" || break
+      sleep 0.05
+    done
+    if testbed_pid "$1"; then say "testbed: process $testbed_pid does not end"; fi
+  fi
+  rm -f "$dir"/{pid,port,net.sock}
+}
+
+testbed_status() {
+  local host port accel release idle
+  for host in "${testbed_hosts[@]}"; do
+    if testbed_ready "$host"; then
+      port=$(<"$testbed_dir/$host/port")
+      { read -r accel; read -r release; read -r idle; } <"$testbed_dir/$host/info"
+      printf '%s: up, process %s, %s, Linux %s, RDMA address %s, ssh port %s, ' "$host" "$testbed_pid" \
+        "$(testbed_accel_text "$accel")" "$release" "$(testbed_address "$host")" "$port"
+      if ((idle)); then echo "stops after $idle s without use"; else echo "never stops by itself"; fi
+    else
+      printf '%s: down\n' "$host"
+    fi
+  done
+}
+
+testbed_describe() {
+  local accel release text
+  if ! { read -r accel; read -r release; } 2>/dev/null <"$testbed_dir/server/info"; then
+    echo "Soft-RoCE testbed: not started yet"
+    return
+  fi
+  text=$(testbed_accel_text "$accel")
+  if [[ $accel == tcg ]]; then text+=" (no KVM)"; fi
+  echo "Soft-RoCE testbed: hosts server and client, Linux $release, $text"
+}
+
+# testbed_quote WORD...: as one line for a shell; words may hold anything.
+testbed_quote() {
+  local word quote="'\\''"
+  for word in "$@"; do printf " '%s'" "${word//\'/$quote}"; done
+}
+
+# testbed_ssh_command HOST: sets ssh_command.
+testbed_ssh_command() {
+  local port
+  testbed_ready "$1" || testbed_up "$1"
+  read -r port <"$testbed_dir/$1/port"
+  # Nothing of the user's own configuration; the host is this machine's own, so there is no key of it to remember.
+  # A host that hangs is noticed after about 45 s.
+  ssh_command=(ssh -F /dev/null -i "$testbed_dir/key" -p "$port" -l root
+    -o IdentitiesOnly=yes -o IdentityAgent=none -o BatchMode=yes -o StrictHostKeyChecking=no
+    -o UserKnownHostsFile=/dev/null -o GlobalKnownHostsFile=/dev/null -o LogLevel=ERROR -o ForwardX11=no
+    -o ConnectTimeout=30 -o ServerAliveInterval=15 -o ServerAliveCountMax=3 -o EscapeChar=none
+    -o KexAlgorithms=curve25519-sha256 -o Ciphers=aes128-ctr -o MACs=hmac-sha2-256)
+}
+
+# testbed_exec HOST COMMAND [ARGUMENT...]: becomes an ssh that runs it. Its end, by whatever signal, ends the command.
+testbed_exec() {
+  local host=$1 ssh_command name remote
+  shift
+  testbed_address "$host" >/dev/null
+  testbed_ssh_command "$host"
+  remote="LAB_ROOT=$(testbed_quote "$LAB_ROOT")"
+  for name in LAB_TIME_SCALE ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS; do
+    if [[ -n ${!name+set} ]]; then remote+=" $name=$(testbed_quote "${!name}")"; fi
+  done
+  remote=${remote//=\ /=}
+  remote+=" exec setpriv --pdeathsig HUP /run/lab/run-in-guest$(testbed_quote "$PWD" "$@")"
+  exec "${ssh_command[@]}" -T 127.0.0.1 "$remote"
+}
+
+testbed_shell() {
+  local ssh_command
+  testbed_address "$1" >/dev/null
+  testbed_ssh_command "$1"
+  exec "${ssh_command[@]}" -o EscapeChar='~' -t 127.0.0.1 "cd$(testbed_quote "$LAB_ROOT"); exec bash -l"
+}

@@ -1,0 +1,2 @@
+# shellcheck shell=bash
+tests_run() { :; }
