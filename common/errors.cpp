@@ -17,7 +17,8 @@ struct Cause {
 
 // Collected from man pages and from what people reported. A verb may stand here more than once.
 constexpr std::array causes{
-    Cause{"ibv_get_device_list", ENOSYS, "this kernel has no RDMA support loaded, so there is no device: `./lab doctor` says what to do"},
+    Cause{"ibv_get_device_list", ENOSYS,
+          "this kernel has no RDMA support loaded, so there is no device: `./lab doctor` says what to do"},
     Cause{"ibv_open_device", EACCES, "no access to /dev/infiniband/uverbsN: see its owner and mode"},
     Cause{"ibv_open_device", EPERM, "no access to /dev/infiniband/uverbsN, or a container that may not use it"},
     Cause{"ibv_open_device", ENOENT, "/dev/infiniband/uverbsN is missing: in a container it must be passed in"},
@@ -36,7 +37,8 @@ constexpr std::array causes{
           "a mask bit that this transition needs is missing or one too many is set, or on Ethernet the GRH is missing, "
           "or a GID is zero or of the other address family"},
     Cause{"ibv_modify_qp", ENODATA, "the GID table is empty at sgid_index"},
-    Cause{"ibv_modify_qp", ETIMEDOUT, "the address of the destination GID could not be resolved: is the peer reachable?"},
+    Cause{"ibv_modify_qp", ETIMEDOUT,
+          "the address of the destination GID could not be resolved: is the peer reachable?"},
     Cause{"ibv_modify_qp", EHOSTUNREACH, "there is no route to the destination GID"},
     Cause{"ibv_modify_qp", ENETUNREACH, "there is no route to the destination GID"},
     Cause{"ibv_reg_mr", EINVAL, "REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE as well"},
@@ -53,10 +55,12 @@ constexpr std::array causes{
 };
 
 constexpr std::array status_names{
-    "SUCCESS",         "LOC_LEN_ERR",     "LOC_QP_OP_ERR",  "LOC_EEC_OP_ERR",    "LOC_PROT_ERR",      "WR_FLUSH_ERR",
-    "MW_BIND_ERR",     "BAD_RESP_ERR",    "LOC_ACCESS_ERR", "REM_INV_REQ_ERR",   "REM_ACCESS_ERR",    "REM_OP_ERR",
-    "RETRY_EXC_ERR",   "RNR_RETRY_EXC_ERR", "LOC_RDD_VIOL_ERR", "REM_INV_RD_REQ_ERR", "REM_ABORT_ERR", "INV_EECN_ERR",
-    "INV_EEC_STATE_ERR", "FATAL_ERR",     "RESP_TIMEOUT_ERR", "GENERAL_ERR",
+    "SUCCESS",          "LOC_LEN_ERR",       "LOC_QP_OP_ERR",     "LOC_EEC_OP_ERR",
+    "LOC_PROT_ERR",     "WR_FLUSH_ERR",      "MW_BIND_ERR",       "BAD_RESP_ERR",
+    "LOC_ACCESS_ERR",   "REM_INV_REQ_ERR",   "REM_ACCESS_ERR",    "REM_OP_ERR",
+    "RETRY_EXC_ERR",    "RNR_RETRY_EXC_ERR", "LOC_RDD_VIOL_ERR",  "REM_INV_RD_REQ_ERR",
+    "REM_ABORT_ERR",    "INV_EECN_ERR",      "INV_EEC_STATE_ERR", "FATAL_ERR",
+    "RESP_TIMEOUT_ERR", "GENERAL_ERR",
 };
 
 }  // namespace

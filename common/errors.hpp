@@ -3,7 +3,8 @@
 ///
 /// The verbs API reports failure in three ways, and each man page says which one its verb uses:
 ///  - a verb that makes something returns a pointer: NULL on failure, the reason in errno (ibv_open_device(3));
-///  - most other verbs return 0 or the errno *value itself*, and leave errno alone (ibv_modify_qp(3), ibv_post_send(3));
+///  - most other verbs return 0 or the errno *value itself*, and leave errno alone (ibv_modify_qp(3),
+///  ibv_post_send(3));
 ///  - some, and all of librdmacm and the sockets API, return -1 with the reason in errno (rdma_connect(3)).
 /// One function for each, so that a call site says which convention its verb follows.
 #pragma once

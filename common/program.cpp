@@ -43,7 +43,8 @@ void add_option(CLI::App& app, Opt opt, Options& values) {
       break;
     case Opt::mtu:
       app.add_option("-m,--mtu", values.mtu, "path MTU in bytes (default: 1024)")
-          ->check(CLI::IsMember(std::set<unsigned>{256, 512, 1024, 2048, 4096}));
+          ->check(CLI::IsMember(std::set<unsigned>{256, 512, 1024, 2048, 4096}))
+          ->check(CLI::Range(256U, 4096U));  // IsMember alone takes an empty value for 0 and lets it pass
       break;
     case Opt::rx_depth:
       app.add_option("-r,--rx-depth", values.rx_depth, "receives to post at a time (default: 500)")
@@ -56,7 +57,7 @@ void add_option(CLI::App& app, Opt opt, Options& values) {
       app.add_flag("-c,--chk", values.chk, "verify the payload of every message");
       break;
     case Opt::deadline:
-      app.add_option("--deadline", values.deadline, "give up after this many seconds without progress (default: 10)")
+      app.add_option("--deadline", values.deadline, "give up after this many seconds without progress (default: 30)")
           ->check(CLI::Range(1U, 3600U));
       break;
     case Opt::server:

@@ -21,7 +21,7 @@ struct Options {
   unsigned rx_depth = 500;     ///< -r: receives to post at a time
   unsigned sl = 0;             ///< -l: service level, 0 to 15
   bool chk = false;            ///< -c: verify the payload of every message
-  unsigned deadline = 10;      ///< --deadline: seconds without progress after which the program gives up
+  unsigned deadline = 30;      ///< --deadline: seconds without progress after which the program gives up
   std::string server;          ///< the server's name or address; empty: be the server
 };
 
@@ -30,10 +30,9 @@ enum class Opt { ib_dev, ib_port, gid_idx, port, size, iters, mtu, rx_depth, sl,
 
 /// Runs a program: parses `allowed` options, calls `body`, and maps the outcome to the exit status.
 ///
-/// Returns 0 when body returned and every destroy verb succeeded (or for --help); 1 when body threw (the message goes to
-/// standard error) or a destroy verb failed; 2 when the command line is wrong.
+/// Returns 0 when body returned and every destroy verb succeeded (or for --help); 1 when body threw (the message goes
+/// to standard error) or a destroy verb failed; 2 when the command line is wrong.
 /// @param about first line of --help: "01-device-list: lists the RDMA devices"
-int run(int argc, char** argv, const char* about, std::initializer_list<Opt> allowed,
-        void (*body)(const Options&));
+int run(int argc, char** argv, const char* about, std::initializer_list<Opt> allowed, void (*body)(const Options&));
 
 }  // namespace lab

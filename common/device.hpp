@@ -1,0 +1,52 @@
+/// @file
+/// Choosing a device, a port and a GID. Chapters 01 and 02 do all of this by hand; from 03 on programs use this.
+#pragma once
+
+#include "common/owned.hpp"
+#include "common/program.hpp"
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace lab {
+
+/// An open device and the port to use on it.
+struct Device {
+  Owned<ibv_context, ibv_close_device> context;
+  std::uint8_t port = 0;      ///< port number, from 1
+  ibv_port_attr port_attr{};  ///< as queried when the device was opened
+
+  [[nodiscard]] const char* name() const { return ibv_get_device_name(context->device); }
+};
+
+/// Opens the device that the options name with -d and -i; where they name none, the first with an active port.
+/// Throws Error when there is no such device or port (the message lists what there is), or the port is not active.
+/// ibv_open_device(3), ibv_query_port(3)
+[[nodiscard]] Device open_device(const Options& options);
+
+/// The filled slots of the port's GID table. Throws VerbError. ibv_query_gid_table(3)
+[[nodiscard]] std::vector<ibv_gid_entry> gid_table(ibv_context* context, std::uint8_t port);
+
+/// Chooses the GID to send from. A pure function over what was queried.
+///
+/// An index that was asked for is taken if its slot is filled. Otherwise on Ethernet: RoCE v2 before RoCE v1; within
+/// these an IPv4-mapped address, then a global IPv6 one, then a link-local one; among equals the lowest index. On
+/// InfiniBand: none, the LID addresses the port and no GRH is needed.
+/// @param table       the filled slots, of one port, in any order
+/// @param link_layer  link_layer of ibv_port_attr
+/// @param transport   transport_type of ibv_device
+/// @param wanted      the index asked for with -g, or -1
+/// @return the slot, or nothing for addressing by LID
+/// Throws Error when the wanted slot is empty, when an Ethernet port has no GID at all, and for iWARP, whose QPs are
+/// connected by rdma_cm only (rdma_cm(7)).
+[[nodiscard]] std::optional<ibv_gid_entry> choose_gid(std::span<const ibv_gid_entry> table, int link_layer,
+                                                      ibv_transport_type transport, int wanted);
+
+/// choose_gid() over the device's own table and the options' -g.
+[[nodiscard]] std::optional<ibv_gid_entry> choose_gid(const Device& device, const Options& options);
+
+}  // namespace lab

@@ -1,0 +1,60 @@
+# shellcheck shell=bash
+# For tests that run programs and look at what they print. Sourced with LAB_ROOT set; ends the test at the first
+# expectation that does not hold, with the command, what was expected, and what was seen.
+set -euo pipefail
+
+WORK=$(mktemp -d)
+trap 'rm -rf "$WORK"' EXIT
+
+# scaled SECONDS: a deadline, stretched by LAB_TIME_SCALE.
+scaled() { printf '%s\n' $(($1 * ${LAB_TIME_SCALE:-1})); }
+
+# A device is there, or the test is skipped with the reason; where a device is required the skip is a failure.
+require_device() {
+  local reason
+  if ! reason=$("$LAB_ROOT/lab" exec server -- true 2>&1); then
+    printf 'no device to test on: %s\n' "$reason"
+    [[ -z ${LAB_REQUIRE_DEVICE-} ]] || exit 1
+    exit 77
+  fi
+}
+
+# run CMD...: runs it, and keeps its exit status in STATUS, its output in $WORK/out and $WORK/err.
+run() {
+  COMMAND="$*"
+  STATUS=0
+  timeout "$(scaled 60)" "$@" </dev/null >"$WORK/out" 2>"$WORK/err" || STATUS=$?
+}
+
+# on HOST CMD...: the same on a host.
+on() { run "$LAB_ROOT/lab" exec "$1" -- "${@:2}"; }
+
+wrong() {
+  printf 'FAILED: %s\n  expected %s\n' "$COMMAND" "$1"
+  printf '  exit status %s\n  --- standard output\n' "$STATUS"
+  sed 's/^/  /' "$WORK/out"
+  printf '  --- standard error\n'
+  sed 's/^/  /' "$WORK/err"
+  exit 1
+}
+
+expect_status() { [[ $STATUS -eq $1 ]] || wrong "exit status $1"; }
+
+# expect_out REGEX / expect_err REGEX: some line matches. expect_no_err: standard error is empty.
+expect_out() { grep -qE -- "$1" "$WORK/out" || wrong "on standard output: $1"; }
+expect_err() { grep -qE -- "$1" "$WORK/err" || wrong "on standard error: $1"; }
+expect_no_out() { ! grep -qE -- "$1" "$WORK/out" || wrong "nothing on standard output like: $1"; }
+expect_no_err() { [[ ! -s $WORK/err ]] || wrong "nothing on standard error"; }
+
+# expect_usage_error REGEX: the program refuses its command line.
+expect_usage_error() {
+  expect_status 2
+  expect_err "$1"
+}
+
+# without_devices CMD...: the words to run CMD on a host so that it sees no RDMA device: in a mount namespace of its own,
+# in which the providers' configuration is empty. The kernel's devices stay for everybody else.
+without_devices() {
+  # shellcheck disable=SC2016 # expanded on the host
+  printf '%s\0' unshare --mount sh -c 'mount -t tmpfs none /etc/libibverbs.d && exec "$@"' sh "$@"
+}
