@@ -28,7 +28,7 @@ constexpr std::array causes{
     Cause{"ibv_destroy_cq", EBUSY, "a QP or SRQ still uses this completion queue"},
     Cause{"ibv_destroy_comp_channel", EBUSY, "a completion queue still uses this channel"},
     Cause{"ibv_create_qp", EINVAL,
-          "a capability is above the device's limit, a CQ is missing, or a field was never set: zero the structure"},
+          "a capability is above the device's limit, or a field was never set: zero the structure"},
     Cause{"ibv_create_qp", ENOMEM, "the device cannot grant this combination of depths: ask for less"},
     Cause{"ibv_create_qp", EOPNOTSUPP, "the device does not offer this QP type"},
     Cause{"ibv_destroy_qp", EBUSY, "the QP is still attached to a multicast group"},

@@ -21,12 +21,11 @@ void report_failed_destroy(std::string_view verb, int result) noexcept;
 /// How many destroy verbs have failed in this process.
 [[nodiscard]] int failed_destroys() noexcept;
 
-namespace detail {
-
-// The name of a function given as template argument, read from the compiler's own description of this instance:
-// "... [with auto Verb = ibv_dealloc_pd; ..." (GCC), "... [Verb = &ibv_dealloc_pd]" (Clang).
+/// The name of the function that is the template argument: verb_name<ibv_dealloc_pd>() is "ibv_dealloc_pd".
 template <auto Verb>
-constexpr std::string_view function_name() {
+constexpr std::string_view verb_name() {
+  // Read from the compiler's own description of this instance: "... [with auto Verb = ibv_dealloc_pd; ..." (GCC),
+  // "... [Verb = &ibv_dealloc_pd]" (Clang).
   std::string_view text{__PRETTY_FUNCTION__};
   text.remove_prefix(text.find("Verb = ") + 7);
   if (text.front() == '&') {
@@ -34,8 +33,6 @@ constexpr std::string_view function_name() {
   }
   return text.substr(0, text.find_first_of(";]"));
 }
-
-}  // namespace detail
 
 /// Deleter that calls the destroy verb and reports its failure.
 template <auto Destroy>
@@ -45,7 +42,7 @@ struct Destroyer {
     if constexpr (std::is_void_v<decltype(Destroy(object))>) {
       Destroy(object);
     } else if (const int result = Destroy(object); result != 0) {
-      report_failed_destroy(detail::function_name<Destroy>(), result);
+      report_failed_destroy(verb_name<Destroy>(), result);
     }
   }
 };

@@ -34,7 +34,7 @@ void add_option(CLI::App& app, Opt opt, Options& values) {
           ->check(CLI::Range(1, 65535));
       break;
     case Opt::size:
-      app.add_option("-s,--size", values.size, "message size in bytes (default: 4096)")
+      app.add_option("-s,--size", values.size, "size in bytes (default: 4096)")
           ->check(CLI::Range(std::uint64_t{1}, largest_message));
       break;
     case Opt::iters:

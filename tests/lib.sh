@@ -4,6 +4,7 @@
 set -euo pipefail
 
 WORK=$(mktemp -d)
+declare -A STARTED COMMANDS
 trap 'rm -rf "$WORK"' EXIT
 
 # scaled SECONDS: a deadline, stretched by LAB_TIME_SCALE.
@@ -50,6 +51,36 @@ expect_no_err() { [[ ! -s $WORK/err ]] || wrong "nothing on standard error"; }
 expect_usage_error() {
   expect_status 2
   expect_err "$1"
+}
+
+# start NAME HOST CMD...: runs CMD on a host in the background; what it prints goes to $WORK/NAME. finish NAME waits for it:
+# STATUS is its exit status, and the expectations look at what it printed, both streams together.
+start() {
+  local name=$1 host=$2
+  shift 2
+  timeout "$(scaled 120)" "$LAB_ROOT/lab" exec "$host" -- "$@" </dev/null >"$WORK/$name" 2>&1 &
+  STARTED[$name]=$!
+  COMMANDS[$name]="$host: $*"
+}
+
+finish() {
+  STATUS=0
+  wait "${STARTED[$1]}" || STATUS=$?
+  COMMAND=${COMMANDS[$1]}
+  cp "$WORK/$1" "$WORK/out"
+  : >"$WORK/err"
+}
+
+# wait_for NAME REGEX: until what was started has printed such a line. For a server: that it listens.
+wait_for() {
+  local tries=$(($(scaled 60) * 10))
+  until grep -qE -- "$2" "$WORK/$1"; do
+    if ((--tries == 0)) || ! kill -0 "${STARTED[$1]}" 2>/dev/null; then
+      finish "$1"
+      wrong "a line like: $2"
+    fi
+    sleep 0.1
+  done
 }
 
 # without_devices CMD...: the words to run CMD on a host so that it sees no RDMA device: in a mount namespace of its own,

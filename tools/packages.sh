@@ -5,11 +5,13 @@
 packages_build=(g++ cmake ninja-build libibverbs-dev librdmacm-dev libcli11-dev libgtest-dev
   ibverbs-providers ibverbs-utils iproute2)
 
-# packages_missing PACKAGE...: prints those that are not installed.
+# packages_missing PACKAGE...: prints those that are not installed. One question for all: this is on every command's way.
 packages_missing() {
-  local package
+  local package installed
+  # shellcheck disable=SC2016 # the format is dpkg-query's
+  installed=$'\n'$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "$@" 2>/dev/null)$'\n'
   for package in "$@"; do
-    [[ $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || printf '%s\n' "$package"
+    [[ $installed == *$'\n'"installed $package"$'\n'* ]] || printf '%s\n' "$package"
   done
 }
 

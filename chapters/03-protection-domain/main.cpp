@@ -104,8 +104,8 @@ void show_cost(ibv_context* context) {
       throw lab::Error("polling an empty completion queue did not answer 0");
     }
   });
-  std::printf("control path: ibv_alloc_pd and ibv_dealloc_pd  %8.0f ns a pair\n", pair);
-  std::printf("data path:    ibv_poll_cq, nothing there       %8.0f ns a call\n", poll);
+  std::printf("control path: ibv_alloc_pd and ibv_dealloc_pd, %.0f ns a pair\n", pair);
+  std::printf("data path: ibv_poll_cq of an empty queue, %.0f ns a call\n", poll);
   std::printf("one pair takes as long as %.0f polls\n", pair / poll);
 }
 

@@ -3,18 +3,17 @@
 // Verbs:   ibv_create_cq, ibv_destroy_cq, ibv_poll_cq, ibv_get_async_event, ibv_ack_async_event
 // Run:     ./lab run 04
 // Expect:  sizes asked and granted; what is refused, by which limit; what polling an empty queue answers and costs;
-// then
-//          the same requests completed into a queue of the right size, and into one that overruns.
+//          then the same requests completed into a queue of the right size, and into one that overruns.
 
 #include "common/device.hpp"
 #include "common/errors.hpp"
 #include "common/owned.hpp"
 #include "common/program.hpp"
+#include "common/statistics.hpp"
 
 #include <infiniband/verbs.h>
 #include <poll.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -22,6 +21,7 @@
 #include <cstdio>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -91,7 +91,7 @@ void poll_empty(ibv_context* context) {
   ibv_wc completion{};
   int found = 0;
   constexpr int polls = 1000;
-  std::array<double, 101> nanoseconds{};
+  std::vector<double> nanoseconds(101);
   for (double& result : nanoseconds) {
     const auto start = steady_clock::now();
     for (int i = 0; i < polls; ++i) {
@@ -99,8 +99,7 @@ void poll_empty(ibv_context* context) {
     }
     result = std::chrono::duration<double, std::nano>(steady_clock::now() - start).count() / polls;
   }
-  std::ranges::sort(nanoseconds);
-  std::printf("polling an empty CQ: %d, in %.0f ns (median)\n", found, nanoseconds[nanoseconds.size() / 2]);
+  std::printf("polling an empty CQ: %d, in %.0f ns (median)\n", found, lab::median(nanoseconds));
 }
 
 // A preview, because a CQ fills only by a QP: chapter 05 creates them, chapter 08 has their states, chapter 09

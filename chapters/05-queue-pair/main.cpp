@@ -9,6 +9,7 @@
 #include "common/errors.hpp"
 #include "common/owned.hpp"
 #include "common/program.hpp"
+#include "common/statistics.hpp"
 #include "common/units.hpp"
 
 #include <infiniband/verbs.h>
@@ -23,6 +24,7 @@
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -139,6 +141,7 @@ void limits(ibv_pd* pd, ibv_cq* cq, const ibv_device_attr& device) {
 void unset_field(ibv_pd* pd, ibv_cq* cq) {
   ibv_qp_init_attr attr;
   std::memset(&attr, 0xa5, sizeof attr);
+  attr.qp_context = nullptr;
   attr.srq = nullptr;
   attr.send_cq = cq;
   attr.recv_cq = cq;
@@ -160,7 +163,7 @@ long address_space_kib() {
 
 void depth_costs(ibv_pd* pd, ibv_cq* cq, const ibv_device_attr& device) {
   for (const unsigned depth : {128U, std::min(4096U, static_cast<unsigned>(device.max_qp_wr))}) {
-    std::array<double, 11> milliseconds{};
+    std::vector<double> milliseconds(11);
     long kib = 0;
     for (double& result : milliseconds) {
       ibv_qp_cap cap = modest;
@@ -172,9 +175,7 @@ void depth_costs(ibv_pd* pd, ibv_cq* cq, const ibv_device_attr& device) {
       result = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
       kib = address_space_kib() - before;
     }
-    std::ranges::sort(milliseconds);
-    std::printf("both queues %4u deep: %4ld KiB, created in %.1f ms (median)\n", depth, kib,
-                milliseconds[milliseconds.size() / 2]);
+    std::printf("both queues %4u deep: %4ld KiB, created in %.1f ms (median)\n", depth, kib, lab::median(milliseconds));
   }
 }
 

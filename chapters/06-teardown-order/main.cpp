@@ -154,15 +154,10 @@ void every_order(ibv_context* context) {
 // lab::Owned, taken apart: a std::unique_ptr, and a deleter that calls the destroy verb. This one says when it does.
 template <auto Destroy>
 struct TracingDestroyer {
-  const char* verb;
-
   template <class T>
   void operator()(T* object) const noexcept {
-    const int result = Destroy(object);
-    std::printf(" %s %d,", verb, result);
-    if (result != 0) {
-      lab::report_failed_destroy(verb, result);
-    }
+    std::printf(" %s,", std::string{lab::verb_name<Destroy>()}.c_str());
+    lab::Destroyer<Destroy>{}(object);
   }
 };
 
@@ -172,10 +167,10 @@ using Traced = std::unique_ptr<T, TracingDestroyer<Destroy>>;
 // Leaving this function destroys what it has made, the last first: at its end, and where ibv_create_qp fails.
 void by_ownership(ibv_context* context, std::uint32_t depth) {
   std::printf("  send queue of %u:", depth);
-  const Traced<ibv_pd, ibv_dealloc_pd> pd{new_pd(context), {"ibv_dealloc_pd"}};
-  const Traced<ibv_cq, ibv_destroy_cq> cq{new_cq(context), {"ibv_destroy_cq"}};
-  const Traced<ibv_mr, ibv_dereg_mr> mr{new_mr(pd.get()), {"ibv_dereg_mr"}};
-  const Traced<ibv_qp, ibv_destroy_qp> qp{new_qp(pd.get(), cq.get(), nullptr, depth), {"ibv_destroy_qp"}};
+  const Traced<ibv_pd, ibv_dealloc_pd> pd{new_pd(context)};
+  const Traced<ibv_cq, ibv_destroy_cq> cq{new_cq(context)};
+  const Traced<ibv_mr, ibv_dereg_mr> mr{new_mr(pd.get())};
+  const Traced<ibv_qp, ibv_destroy_qp> qp{new_qp(pd.get(), cq.get(), nullptr, depth)};
 }
 
 // The memory that registrations hold in this process, as the kernel counts it.

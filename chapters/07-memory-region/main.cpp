@@ -1,90 +1,194 @@
 // 07-memory-region: how does a program let the adapter read and write its memory, and what does that cost?
 //
 // Verbs:   ibv_reg_mr, ibv_dereg_mr
-// Run:     ./lab run 07
-//          ./lab run 07 -s 1048576      a region of 1 MiB; needs a RLIMIT_MEMLOCK that allows it
-// Expect:  the region and its keys; each set of access flags, granted or refused; memory that cannot be registered; the
-//          pinned memory; the EBUSY of the protection domain; what registration costs against size.
+// Run:     ./lab run 07                 a region of 4096 bytes
+//          ./lab run 07 -s 1048576      a region of 1 MiB; RLIMIT_MEMLOCK must allow it
+// Expect:  the region and its keys; each set of access flags, granted or refused; memory that cannot be registered;
+//          what stays pinned, and until when; EBUSY from the protection domain; the cost against the size.
 
 #include "common/device.hpp"
 #include "common/errors.hpp"
 #include "common/owned.hpp"
 #include "common/program.hpp"
+#include "common/statistics.hpp"
 #include "common/units.hpp"
 
 #include <infiniband/verbs.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
-#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
 
+using Pd = lab::Owned<ibv_pd, ibv_dealloc_pd>;
 using Mr = lab::Owned<ibv_mr, ibv_dereg_mr>;
-using Buffer = std::vector<std::byte>;
 
-constexpr std::size_t page = 4096;
-
-std::string status_line(const char* name) {  // of /proc/self/status, what stands behind the name
+// What the kernel says about this process in one line of /proc/self/status.
+std::string status_of(std::string_view name) {
   std::ifstream status{"/proc/self/status"};
-  std::string text;
-  std::getline(status, text, '\0');
-  text.erase(0, text.find(name) + std::strlen(name));
-  return text.substr(0, text.find('\n'));
-}
-
-int pinned_kib() { return std::stoi(status_line("VmPin:")); }
-
-// The limit of this very process. What a shell says about itself, or a file in /etc, may be something else.
-std::string memlock_text() {
-  rlimit limit{};
-  lab::check_minus_one(getrlimit(RLIMIT_MEMLOCK, &limit), "getrlimit");
-  constexpr int cap_ipc_lock = 14;  // capabilities(7): the bit that frees a process from the limit
-  const bool exempt = (std::stoull(status_line("CapEff:"), nullptr, 16) >> cap_ipc_lock & 1U) != 0;
-  return (limit.rlim_cur == RLIM_INFINITY ? "unlimited" : std::to_string(limit.rlim_cur / 1024) + " KiB") +
-         (exempt ? ", not applied (CAP_IPC_LOCK)" : ", applied");
-}
-
-// Prints the keys of a region, or why there is none.
-void print_attempt(const std::string& attempt, ibv_mr* made) {
-  const int reason = errno;
-  const Mr mr{made};
-  if (mr) {
-    std::printf("  %-34s lkey 0x%08x rkey 0x%08x\n", attempt.c_str(), mr->lkey, mr->rkey);
-  } else {
-    std::printf("  %-34s %s\n", attempt.c_str(), lab::errno_text(reason).c_str());
-  }
-}
-
-void access_flags(ibv_pd* pd, Buffer& buffer) {
-  for (const unsigned access :
-       {0U, 0U | IBV_ACCESS_LOCAL_WRITE, 0U | IBV_ACCESS_REMOTE_READ, 0U | IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ,
-        0U | IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE, 0U | IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC,
-        0U | IBV_ACCESS_REMOTE_WRITE, 0U | IBV_ACCESS_REMOTE_ATOMIC}) {
-    print_attempt(lab::access_text(access), ibv_reg_mr(pd, buffer.data(), buffer.size(), access));
-  }
-}
-
-// Pages straight from the kernel, so that the program decides what may be done with them.
-class Pages {
-public:
-  Pages(std::size_t size, int protection)
-      : address_{mmap(nullptr, size, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)}, size_{size} {
-    if (address_ == MAP_FAILED) {
-      throw lab::VerbError("mmap", errno, std::to_string(size) + " bytes");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(name)) {
+      return line.substr(name.size());
     }
   }
-  Pages(const Pages&) = delete;
-  Pages& operator=(const Pages&) = delete;
-  ~Pages() { keep(0); }
+  throw lab::Error("/proc/self/status has no line " + std::string{name});
+}
 
-  void keep(std::size_t size) { 
+int pinned_kib() { return std::stoi(status_of("VmPin:")); }
+
+// The limit that holds for this very process. A shell's `ulimit -l`, or a file in /etc, may say something else.
+std::string memlock_limit() {
+  rlimit limit{};
+  lab::check_minus_one(getrlimit(RLIMIT_MEMLOCK, &limit), "getrlimit");
+  constexpr unsigned cap_ipc_lock = 14;  // the bit of the capability that frees a process from this limit
+  const bool exempt = (std::stoull(status_of("CapEff:"), nullptr, 16) >> cap_ipc_lock & 1U) != 0;
+  return "RLIMIT_MEMLOCK " +
+         (limit.rlim_cur == RLIM_INFINITY ? "unlimited" : std::to_string(limit.rlim_cur / 1024) + " KiB") +
+         (exempt ? " (does not bind this process: it has CAP_IPC_LOCK)" : "");
+}
+
+// Pages straight from mmap(2), with the protection that the program wants, unmapped by their owner.
+struct Unmap {
+  std::size_t size;
+  void operator()(void* address) const noexcept { munmap(address, size); }
+};
+using Pages = std::unique_ptr<void, Unmap>;
+
+Pages map_pages(std::size_t size, int protection) {
+  void* const address = mmap(nullptr, size, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (address == MAP_FAILED) {
+    throw lab::VerbError("mmap", errno, std::to_string(size) + " bytes");
   }
+  return Pages{address, Unmap{size}};
+}
+
+// Tries a registration, and prints the two keys or the reason why there is no region.
+void attempt(const char* title, ibv_pd* pd, void* address, std::size_t length, unsigned access) {
+  const Mr mr{ibv_reg_mr(pd, address, length, access)};
+  const int reason = errno;
+  std::printf("  %-13s %-27s ", title, lab::access_text(access).c_str());
+  if (mr) {
+    std::printf("lkey 0x%08x, rkey 0x%08x\n", mr->lkey, mr->rkey);
+  } else {
+    std::printf("%s\n", lab::errno_text(reason).c_str());
+  }
+}
+
+void attempt_access_flags(ibv_pd* pd, std::vector<std::byte>& buffer) {
+  constexpr std::array<unsigned, 7> flags{0,
+                                          IBV_ACCESS_LOCAL_WRITE,
+                                          IBV_ACCESS_REMOTE_READ,
+                                          IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE,
+                                          IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC,
+                                          IBV_ACCESS_REMOTE_WRITE,
+                                          IBV_ACCESS_REMOTE_ATOMIC};
+  for (const unsigned access : flags) {
+    attempt("the buffer", pd, buffer.data(), buffer.size(), access);
+  }
+}
+
+void attempt_other_memory(ibv_pd* pd) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  Pages pages = map_pages(2 * page, PROT_READ);
+  attempt("read-only", pd, pages.get(), page, IBV_ACCESS_LOCAL_WRITE);
+  attempt("read-only", pd, pages.get(), page, 0);
+
+  // Give the second page back: what follows is a range that begins in mapped memory and ends outside.
+  munmap(static_cast<std::byte*>(pages.get()) + page, page);
+  pages.get_deleter().size = page;
+  attempt("half unmapped", pd, pages.get(), 2 * page, 0);
+}
+
+// Frees the memory before its region. No verb complains, and the program does not touch the memory again.
+void free_too_early(ibv_pd* pd) {
+  const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  Pages pages = map_pages(size, PROT_READ | PROT_WRITE);
+  const int before = pinned_kib();
+  Mr mr{lab::check(ibv_reg_mr(pd, pages.get(), size, IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr", memlock_limit())};
+  const int registered = pinned_kib() - before;
+  pages.reset();
+  const int unmapped = pinned_kib() - before;
+  mr.reset();
+  std::printf("pinned: %d KiB by ibv_reg_mr, %d KiB after munmap, %d KiB after ibv_dereg_mr\n", registered, unmapped,
+              pinned_kib() - before);
+}
+
+template <class Work>
+double microseconds(Work work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+}
+
+// A registration of memory that was never touched, its end, and a registration of the same memory again.
+void print_cost(ibv_pd* pd, std::size_t size, int rounds) {
+  std::printf("  %6zu KiB ", size / 1024);
+  std::vector<double> first;
+  std::vector<double> again;
+  std::vector<double> dereg;
+  try {
+    for (int round = 0; round < rounds; ++round) {
+      const Pages pages = map_pages(size, PROT_READ | PROT_WRITE);
+      Mr mr;
+      const auto reg = [&] {
+        mr.reset(lab::check(ibv_reg_mr(pd, pages.get(), size, IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr"));
+      };
+      first.push_back(microseconds(reg));
+      dereg.push_back(microseconds([&] { mr.reset(); }));
+      again.push_back(microseconds(reg));
+    }
+    std::printf("%9.1f %9.1f %12.1f\n", lab::median(first), lab::median(again), lab::median(dereg));
+  } catch (const lab::VerbError& error) {
+    std::printf("%s\n", lab::errno_text(error.code()).c_str());
+    if (error.code() != ENOMEM) {  // a size above the limit of this process is no failure of the program
+      throw;
+    }
+  }
+}
+
+void register_memory(const lab::Options& options) {
+  const lab::Device device = lab::open_device(options);
+  const std::string limit = memlock_limit();
+  std::printf("device %s, %s\n", device.name(), limit.c_str());
+
+  // The memory before its region: what is declared first is destroyed last.
+  std::vector<std::byte> buffer(options.size);
+  Pd pd{lab::check(ibv_alloc_pd(device.context.get()), "ibv_alloc_pd")};
+  Mr mr{lab::check(ibv_reg_mr(pd.get(), buffer.data(), buffer.size(), IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr",
+                   std::to_string(buffer.size()) + " bytes with " + limit)};
+  std::printf("region of %zu bytes, %d KiB pinned\naccess:\n", mr->length, pinned_kib());
+
+  attempt_access_flags(pd.get(), buffer);
+  attempt_other_memory(pd.get());
+  free_too_early(pd.get());
+
+  std::puts("cost, median in us:\n        size     first     again ibv_dereg_mr");
+  print_cost(pd.get(), std::size_t{4} << 10U, 101);
+  print_cost(pd.get(), std::size_t{64} << 10U, 101);
+  print_cost(pd.get(), std::size_t{1} << 20U, 25);
+  print_cost(pd.get(), std::size_t{16} << 20U, 5);
+
+  const int answer = ibv_dealloc_pd(pd.get());
+  std::printf("ibv_dealloc_pd, the region alive: %s\n", answer == 0 ? "0" : lab::errno_text(answer).c_str());
+  if (answer == 0) {
+    static_cast<void>(pd.release());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return lab::run(argc, argv, "07-memory-region: registers memory, and shows what may fail and what it costs",
+                  {lab::Opt::ib_dev, lab::Opt::ib_port, lab::Opt::size}, register_memory);
+}

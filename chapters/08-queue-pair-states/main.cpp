@@ -36,7 +36,7 @@ ibv_qp_attr read_back(ibv_qp* qp) {
   return queried.attr;
 }
 
-// A step that must not work. The verb returns the errno value; it does not set errno.
+// A step that must not work. The verb returns the errno value: look at the result, not at errno.
 void try_mistake(ibv_qp* qp, ibv_qp_attr attr, int mask, const char* mistake) {
   const int result = ibv_modify_qp(qp, &attr, mask);
   std::printf("  mistake: %s: %s\n", mistake, result == 0 ? "accepted" : lab::errno_text(result).c_str());
@@ -51,8 +51,10 @@ void step(ibv_qp* qp, ibv_qp_attr attr, int mask, const char* name) {
 
 void show_init(ibv_qp* qp) {
   const ibv_qp_attr attr = read_back(qp);
-  std::printf("%s: pkey_index %u, port_num %u, qp_access_flags %u (the peer may neither read nor write)\n",
-              lab::qp_state_name(attr.qp_state), attr.pkey_index, attr.port_num, attr.qp_access_flags);
+  std::printf("%s: pkey_index %u, port_num %u, qp_access_flags %u (%s)\n", lab::qp_state_name(attr.qp_state),
+              attr.pkey_index, attr.port_num, attr.qp_access_flags,
+              attr.qp_access_flags == 0 ? "the peer may neither read nor write"
+                                        : lab::access_text(attr.qp_access_flags).c_str());
 }
 
 void show_rtr(ibv_qp* qp) {
@@ -134,13 +136,14 @@ void walk(const lab::Options& options) {
   step(qp, to_rts, rts_mask, "RTR to RTS");
   show_rts(qp);
 
-  // ERR can be entered from every state, and is left only through RESET, which forgets everything.
+  // ERR can be entered from every state but RESET, and is left only through RESET. That empties both queues, and every
+  // attribute has to be given again.
   step(qp, {.qp_state = IBV_QPS_ERR}, IBV_QP_STATE, "RTS to ERR");
   std::printf("%s: entered by hand; a failed request brings a QP here too\n",
               lab::qp_state_name(read_back(qp).qp_state));
   try_mistake(qp, to_rts, rts_mask, "ERR to RTS");
   step(qp, {.qp_state = IBV_QPS_RESET}, IBV_QP_STATE, "ERR to RESET");
-  std::printf("%s: as new\n", lab::qp_state_name(read_back(qp).qp_state));
+  std::printf("%s: the way begins again\n", lab::qp_state_name(read_back(qp).qp_state));
   step(qp, to_init, init_mask, "RESET to INIT");
   show_init(qp);
 }

@@ -21,6 +21,7 @@
 #include <cstdio>
 #include <optional>
 #include <string_view>
+#include <thread>
 
 namespace {
 
@@ -132,7 +133,8 @@ void show_outcome(Pair& pair, std::chrono::seconds patience) {
   std::optional<ibv_wc> of_sender;
   std::optional<ibv_wc> of_receiver;
   const lab::Deadline deadline{patience};
-  // The sender always gets one. The receiver gets its own at about the same time, or never: a short wait decides.
+  // The sender always gets one. The receiver gets its own at about the same time, or never, and a QP that fails enters
+  // ERR at about the time of its completion: a short pause decides both.
   while (!of_sender) {
     const std::optional<ibv_wc> completion = next_completion(pair.cq.get(), deadline);
     if (!completion) {
@@ -140,8 +142,9 @@ void show_outcome(Pair& pair, std::chrono::seconds patience) {
     }
     (completion->qp_num == pair.sender->qp_num ? of_sender : of_receiver) = completion;
   }
+  std::this_thread::sleep_for(std::chrono::milliseconds{200});
   if (!of_receiver) {
-    of_receiver = next_completion(pair.cq.get(), lab::Deadline{std::chrono::milliseconds{200}});
+    of_receiver = next_completion(pair.cq.get(), lab::Deadline{std::chrono::milliseconds{0}});
   }
   print_completion(pair, *of_sender);
   if (of_receiver) {

@@ -2,14 +2,16 @@
 # The guest's kernel and initramfs, made once and kept in LAB_CACHE. Sourced after tools/lib.sh, never run.
 #
 #   LAB_CACHE/kernel/             vmlinux, release (its version), modules/ (plain .ko), modules/list (in loading order)
-#   LAB_CACHE/initramfs-CHECKSUM  busybox, the modules and tools/testbed/init; CHECKSUM is that of its sources
+#   LAB_CACHE/initramfs-CHECKSUM  busybox, the modules, tools/testbed/init and session.cpp; CHECKSUM is that of its sources
 #
 # The distribution's kernel package is downloaded and unpacked, not installed: the machine's own /boot stays as it is.
 
 # What the guest needs beyond what is built into the kernel. Their dependencies are found by modprobe.
 image_modules=(virtio_pci virtio_net 9p 9pnet_virtio rdma_rxe ib_uverbs rdma_ucm dummy)
+# rxe asks for "crc32" by name, so modprobe does not see it. Newer kernels have it built in.
+image_optional_modules=(crc32_generic)
 
-# testbed_image: sees to it that kernel and initramfs are there, and sets image_kernel, image_initramfs, image_release.
+# testbed_image: sees to it that kernel and initramfs are there, and sets image_kernel and image_initramfs.
 testbed_image() {
   image_locate
   if [[ ! -e $image_kernel/release || ! -e $image_initramfs ]]; then
@@ -17,12 +19,11 @@ testbed_image() {
     # The lock must be one for all checkouts which share the cache.
     LAB_STATE=$LAB_CACHE with_lock image image_make || exit 1
   fi
-  image_release=$(<"$image_kernel/release")
 }
 
 image_locate() {
   local sum
-  sum=$(cat "$LAB_ROOT/tools/testbed/init" "$LAB_ROOT/tools/testbed/image.sh" | cksum) || exit 1
+  sum=$(cat "$LAB_ROOT/tools/testbed/"{init,image.sh,session.cpp} | cksum) || exit 1
   image_kernel=$LAB_CACHE/kernel
   image_initramfs=$LAB_CACHE/initramfs-${sum%% *}
 }
@@ -91,6 +92,9 @@ image_make_kernel() {
 # image_pick_modules TREE RELEASE TO: copies the modules, unpacked, and writes TO/list.
 image_pick_modules() {
   local tree=$1 release=$2 to=$3 module how path name
+  for module in "${image_optional_modules[@]}"; do
+    modprobe --show-depends -d "$tree" -S "$release" "$module" >>"$to/depends" 2>/dev/null || true
+  done
   for module in "${image_modules[@]}"; do
     modprobe --show-depends -d "$tree" -S "$release" "$module" >>"$to/depends" || return 1
   done
@@ -114,13 +118,14 @@ image_pick_modules() {
 # image_unpack_kernel VMLINUZ TO: the uncompressed kernel, which QEMU can start by its PVH entry: without the
 # unpacking inside the guest, which takes seconds in emulation. A kernel that is packed otherwise stays as it is.
 image_unpack_kernel() {
-  local from=$1 to=$2 sectors offset length unpack
+  local from=$1 to=$2 sectors offset length size unpack
   # Linux boot protocol: setup_sects, payload_offset, payload_length.
   sectors=$(od -An -tu1 -j $((0x1f1)) -N 1 "$from") || exit 1
   offset=$(od -An -tu4 -j $((0x248)) -N 4 "$from") || exit 1
   length=$(od -An -tu4 -j $((0x24c)) -N 4 "$from") || exit 1
   offset=$(((sectors + 1) * 512 + offset))
-  # Before the payload's end stands its unpacked size; xz and zstd would take it for garbage.
+  # Behind the packed kernel, and part of the payload, stands its unpacked size.
+  size=$(od -An -tu4 -j $((offset + length - 4)) -N 4 "$from") || exit 1
   length=$((length - 4))
   case $(od -An -tx1 -j $offset -N 4 "$from") in
     ' fd 37 7a 58') unpack='xz -dc' ;;
@@ -128,10 +133,10 @@ image_unpack_kernel() {
     ' 1f 8b '*) unpack='gzip -dc' ;;
     *) unpack= ;;
   esac
-  # The PVH note is one of type 18 with owner "Xen".
-  if [[ -n $unpack ]] && tail -c +$((offset + 1)) "$from" | head -c $length | $unpack >"$to" 2>/dev/null &&
-    LC_ALL=C grep -qaP '\x12\x00\x00\x00Xen\x00' "$to"; then
-    return
+  # Complete if it has that size. The PVH note, which QEMU wants, is one of type 18 with owner "Xen".
+  if [[ -n $unpack ]]; then
+    (set +o pipefail; tail -c +$((offset + 1)) "$from" | head -c $length | $unpack >"$to") 2>/dev/null || true
+    if (($(stat -c %s "$to") == size)) && LC_ALL=C grep -qaP '\x12\x00\x00\x00Xen\x00' "$to"; then return; fi
   fi
   cp "$from" "$to" || exit 1
 }
@@ -140,8 +145,13 @@ image_make_initramfs() {
   local temp=$1 root=$1/root busybox
   busybox=$(command -v busybox) || fail "busybox is missing (package busybox-static)"
   mkdir -p "$root"/{bin,dev,proc,sys,newroot} || exit 1
-  cp "$busybox" "$root/bin/busybox" && cp -r "$image_kernel/modules" "$root/modules" &&
-    cp "$LAB_ROOT/tools/testbed/init" "$root/init" && chmod +x "$root/init" || exit 1
+  "${CXX:-c++}" -std=c++20 -O1 -s -static -o "$root/bin/session" "$LAB_ROOT/tools/testbed/session.cpp" ||
+    fail "cannot compile tools/testbed/session.cpp"
+  if ! cp "$busybox" "$root/bin/busybox" || ! cp -r "$image_kernel/modules" "$root/modules" ||
+    ! cp "$LAB_ROOT/tools/testbed/init" "$root/init"; then
+    fail "cannot write the initramfs to $LAB_CACHE"
+  fi
+  chmod +x "$root/init"
   # Not compressed: unpacking costs more time in emulation than loading. pipefail matters: cpio in a full folder fails.
   (set -o pipefail; cd "$root" && find . | cpio --quiet -o -H newc -R 0:0 >"$temp/initramfs") ||
     fail "cannot write the initramfs to $LAB_CACHE"

@@ -4,7 +4,7 @@
 #
 #   LAB_STATE/testbed/key, host_key, authorized_keys   made once, for this state folder only
 #   LAB_STATE/testbed/accel                            whether KVM was seen to work here
-#   LAB_STATE/testbed/HOST/pid                         written by QEMU, removed by it at its end
+#   LAB_STATE/testbed/HOST/pid                                 of its QEMU; believed only if that is what it is
 #   LAB_STATE/testbed/HOST/port                        the ssh port on 127.0.0.1; written when the host is ready
 #   LAB_STATE/testbed/HOST/{info,console.log,qemu.log,net.sock}
 #
@@ -15,7 +15,7 @@ testbed_dir=$LAB_STATE/testbed
 testbed_hosts=(server client)
 
 testbed_packages() {
-  printf '%s\n' qemu-system-x86 busybox-static dropbear-bin cpio kmod openssh-client iproute2 util-linux xz-utils zstd
+  printf '%s\n' qemu-system-x86 busybox-static dropbear-bin cpio kmod openssh-client iproute2 util-linux xz-utils zstd g++
 }
 
 testbed_address() {
@@ -72,7 +72,7 @@ testbed_start_all() {
     testbed_pid "$host" || testbed_start "$host" "$accel"
   done
   for host in "${starting[@]}"; do
-    testbed_wait "$host" "$(scaled 60)" ||
+    testbed_wait_ready "$host" "$(scaled 60)" ||
       { testbed_show_logs "$host"; fail "testbed: $host did not become ready"; }
   done
   say "testbed: ready"
@@ -87,9 +87,11 @@ testbed_keys() {
   mkdir -p "$testbed_dir" || fail "cannot create $testbed_dir"
   if [[ -e $testbed_dir/authorized_keys ]]; then return; fi
   rm -f "$testbed_dir"/{key,key.pub,host_key}
-  ssh-keygen -q -t ed25519 -N '' -C testbed -f "$testbed_dir/key" &&
-    dropbearkey -t ed25519 -f "$testbed_dir/host_key" >/dev/null 2>&1 &&
-    mv "$testbed_dir/key.pub" "$testbed_dir/authorized_keys" || fail "cannot make the testbed's keys in $testbed_dir"
+  if ! ssh-keygen -q -t ed25519 -N '' -C testbed -f "$testbed_dir/key" ||
+    ! dropbearkey -t ed25519 -f "$testbed_dir/host_key" >/dev/null 2>&1 ||
+    ! mv "$testbed_dir/key.pub" "$testbed_dir/authorized_keys"; then
+    fail "cannot make the testbed's keys in $testbed_dir"
+  fi
 }
 
 testbed_accel_text() {
@@ -109,9 +111,10 @@ testbed_start() {
   mkdir -p "$dir" || fail "cannot create $dir"
   # Relative socket paths: an absolute one may exceed the 108 bytes that a socket's path can have. The datagram sockets
   # know no connection: each host has a link without the other, and either may go and come back.
+  # shellcheck disable=SC2054 # the commas are QEMU's
   local command=(
     qemu-system-x86_64 -name "$host" -accel "$accel" -M pc,usb=off,vmport=off,hpet=off -m 512 -smp 2
-    -nodefaults -no-user-config -display none -no-reboot -pidfile pid -serial file:console.log
+    -nodefaults -no-user-config -display none -no-reboot -serial file:console.log
     -kernel "$image_kernel/vmlinux" -initrd "$image_initramfs"
     -append "console=ttyS0 quiet panic=-1 nokaslr mitigations=off random.trust_cpu=on lab.host=$host \
 lab.address=$(testbed_address "$host") lab.idle=$idle lab.root=$(testbed_hex "$LAB_ROOT") \
@@ -119,29 +122,33 @@ lab.state=$(testbed_hex "$testbed_dir")"
     -virtfs "local,path=/,mount_tag=machine,security_model=none,multidevs=remap,readonly=on"
     -virtfs "local,path=${LAB_ROOT//,/,,},mount_tag=checkout,security_model=none,multidevs=remap"
     -netdev "user,id=control,restrict=on,hostfwd=tcp:127.0.0.1:0-:22"
-    -device virtio-net-pci,netdev=control,romfile=,mac=52:54:00:00:02:1$number
+    -device virtio-net-pci,netdev=control,romfile=,mac="52:54:00:00:02:1$number"
     -netdev "dgram,id=rdma,local.type=unix,local.path=net.sock,remote.type=unix,remote.path=../$peer/net.sock"
-    -device virtio-net-pci,netdev=rdma,romfile=,mac=52:54:00:00:02:0$number
+    -device virtio-net-pci,netdev=rdma,romfile=,mac="52:54:00:00:02:0$number"
   )
   if [[ $accel == kvm ]]; then command+=(-cpu host); else command+=(-cpu max); fi
+  rm -f "$dir"/{port,info,net.sock,console.log}
   # In a session of its own, so that the terminal's Ctrl-C does not reach it; without the lock's descriptor.
-  (
-    cd "$dir" || exit 1
-    rm -f port info net.sock console.log
-    exec setsid "${command[@]}" </dev/null >qemu.log 2>&1 9>&-
-  ) &
-  printf '%s\n' "$accel" "$image_release" "$idle" >"$dir/info"
+  # The pid stays the same through both exec.
+  (cd "$dir" && echo $BASHPID >pid && exec setsid "${command[@]}" </dev/null >qemu.log 2>&1 9>&-) &
+  disown   # its end, by our own hand too, is not this shell's to announce
+  printf '%s\n' "$accel" "$(<"$image_kernel/release")" "$idle" >"$dir/info"
 }
 
-# testbed_wait HOST SECONDS [TEXT]: until its console has the ready line (or TEXT); fails when its process or the time ends.
+# testbed_wait HOST SECONDS TEXT: until its console says TEXT; fails when its process or the time is at an end.
 testbed_wait() {
-  local host=$1 dir=$testbed_dir/$1 deadline=$((SECONDS + $2)) text=${3:-lab: ready} started=
-  until grep -qsaF "$text" "$dir/console.log"; do
-    if testbed_pid "$host"; then started=yes; elif [[ -n $started ]] || ! jobs %% >/dev/null 2>&1; then return 1; fi
+  local host=$1 deadline=$((SECONDS + $2)) running=1
+  until grep -qsaF "$3" "$testbed_dir/$host/console.log"; do
+    # Between the fork and the second exec it is not a QEMU yet.
+    if testbed_pid "$host"; then running=; elif [[ -z $running || $((++running)) -gt 20 ]]; then return 1; fi
     ((SECONDS < deadline)) || return 1
     sleep 0.1
   done
-  if [[ -z ${3:-} ]]; then testbed_find_port "$host"; fi
+}
+
+# testbed_wait_ready HOST SECONDS
+testbed_wait_ready() {
+  testbed_wait "$1" "$2" "lab: ready" && testbed_find_port "$1"
 }
 
 # QEMU took a free port; which one, the kernel knows.
@@ -163,8 +170,31 @@ testbed_show_logs() {
   done
 }
 
+# testbed_choose_accel HOST: sets accel. /dev/kvm can be there, open, and still hang every guest for good (a nested
+# virtualisation that does not work). So KVM must first be seen to start a guest: HOST, which then stays.
 testbed_choose_accel() {
-  accel=tcg
+  local verdict=$testbed_dir/accel kernel patience
+  accel=${LAB_ACCEL:-}
+  case $accel in
+    kvm | tcg) return ;;
+    '') accel=tcg ;;
+    *) usage_error "LAB_ACCEL is kvm or tcg, not $accel" ;;
+  esac
+  if [[ ! -r /dev/kvm || ! -w /dev/kvm ]]; then return; fi
+  # A verdict holds for the kernel under which it was found.
+  if { read -r accel; read -r kernel; } 2>/dev/null <"$verdict" && [[ $kernel == "$(uname -r)" ]]; then return; fi
+  say "testbed: trying whether KVM works here"
+  patience=$(scaled 3)
+  testbed_start "$1" kvm
+  if testbed_wait "$1" "$patience" "lab: kernel started" && testbed_wait_ready "$1" "$(scaled 10)"; then
+    accel=kvm
+  else
+    accel=tcg
+    testbed_stop "$1"
+    say "testbed: /dev/kvm is there, but a guest did not start with it within $patience s: using software emulation."
+    say "testbed: This is remembered in $verdict; remove that file to try again."
+  fi
+  printf '%s\n' "$accel" "$(uname -r)" "seen $(date -Is)" >"$verdict"
 }
 
 testbed_down() {
@@ -184,10 +214,10 @@ testbed_stop_all() {
 
 # testbed_stop HOST: there is nothing in it to save, so it is ended the quick way. Stale files go as well.
 testbed_stop() {
-  local dir=$testbed_dir/$1 try
+  local dir=$testbed_dir/$1
   if testbed_pid "$1"; then
     kill -KILL "$testbed_pid"
-    for try in {1..100}; do
+    for _ in {1..100}; do
       testbed_pid "$1" || break
       sleep 0.05
     done
@@ -248,12 +278,12 @@ testbed_exec() {
   shift
   testbed_address "$host" >/dev/null
   testbed_ssh_command "$host"
-  remote="LAB_ROOT=$(testbed_quote "$LAB_ROOT")"
+  remote="PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin SHELL=/bin/bash LAB_ROOT=$(testbed_quote "$LAB_ROOT")"
   for name in LAB_TIME_SCALE ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS; do
     if [[ -n ${!name+set} ]]; then remote+=" $name=$(testbed_quote "${!name}")"; fi
   done
   remote=${remote//=\ /=}
-  remote+=" exec setpriv --pdeathsig HUP /run/lab/run-in-guest$(testbed_quote "$PWD" "$@")"
+  remote+=" exec /run/lab/session$(testbed_quote "$PWD" "$@")"
   exec "${ssh_command[@]}" -T 127.0.0.1 "$remote"
 }
 
@@ -261,5 +291,5 @@ testbed_shell() {
   local ssh_command
   testbed_address "$1" >/dev/null
   testbed_ssh_command "$1"
-  exec "${ssh_command[@]}" -o EscapeChar='~' -t 127.0.0.1 "cd$(testbed_quote "$LAB_ROOT"); exec bash -l"
+  exec "${ssh_command[@]}" -o EscapeChar='~' -t 127.0.0.1 "cd$(testbed_quote "$LAB_ROOT"); SHELL=/bin/bash exec bash -l"
 }
