@@ -126,7 +126,7 @@ std::vector<ibv_gid_entry> gid_table(ibv_context* context, std::uint8_t port) {
   return table;
 }
 
-std::optional<ibv_gid_entry> choose_gid(std::span<const ibv_gid_entry> table, int link_layer,
+std::optional<ibv_gid_entry> choose_gid(std::span<const ibv_gid_entry> table, const ibv_port_attr& port,
                                         ibv_transport_type transport, int wanted) {
   if (transport == IBV_TRANSPORT_IWARP) {
     throw Error("an iWARP device connects its QPs through rdma_cm only, not by an exchange of GIDs");
@@ -143,7 +143,7 @@ std::optional<ibv_gid_entry> choose_gid(std::span<const ibv_gid_entry> table, in
     }
     throw Error("the GID table is empty at index " + std::to_string(wanted) + "; filled:" + filled);
   }
-  if (link_layer != IBV_LINK_LAYER_ETHERNET) {
+  if (port.link_layer != IBV_LINK_LAYER_ETHERNET && (port.flags & IBV_QPF_GRH_REQUIRED) == 0) {
     return std::nullopt;
   }
   const auto best = std::ranges::min_element(table, {}, [](const ibv_gid_entry& entry) {
@@ -156,7 +156,7 @@ std::optional<ibv_gid_entry> choose_gid(std::span<const ibv_gid_entry> table, in
 }
 
 std::optional<ibv_gid_entry> choose_gid(const Device& device, const Options& options) {
-  return choose_gid(gid_table(device.context.get(), device.port), device.port_attr.link_layer,
+  return choose_gid(gid_table(device.context.get(), device.port), device.port_attr,
                     device.context->device->transport_type, options.gid_idx);
 }
 

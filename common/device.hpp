@@ -35,15 +35,15 @@ struct Device {
 ///
 /// An index that was asked for is taken if its slot is filled. Otherwise on Ethernet: RoCE v2 before RoCE v1; within
 /// these an IPv4-mapped address, then a global IPv6 one, then a link-local one; among equals the lowest index. On
-/// InfiniBand: none, the LID addresses the port and no GRH is needed.
+/// InfiniBand: none, the LID addresses the port and no GRH is needed, unless the port says that it is.
 /// @param table       the filled slots, of one port, in any order
-/// @param link_layer  link_layer of ibv_port_attr
+/// @param port        of that port; link_layer and flags are looked at
 /// @param transport   transport_type of ibv_device
 /// @param wanted      the index asked for with -g, or -1
 /// @return the slot, or nothing for addressing by LID
-/// Throws Error when the wanted slot is empty, when an Ethernet port has no GID at all, and for iWARP, whose QPs are
+/// Throws Error when the wanted slot is empty, when a port that needs a GID has none, and for iWARP, whose QPs are
 /// connected by rdma_cm only (rdma_cm(7)).
-[[nodiscard]] std::optional<ibv_gid_entry> choose_gid(std::span<const ibv_gid_entry> table, int link_layer,
+[[nodiscard]] std::optional<ibv_gid_entry> choose_gid(std::span<const ibv_gid_entry> table, const ibv_port_attr& port,
                                                       ibv_transport_type transport, int wanted);
 
 /// choose_gid() over the device's own table and the options' -g.

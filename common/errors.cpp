@@ -19,9 +19,12 @@ struct Cause {
 constexpr std::array causes{
     Cause{"ibv_get_device_list", ENOSYS,
           "this kernel has no RDMA support loaded, so there is no device: `./lab doctor` says what to do"},
-    Cause{"ibv_open_device", EACCES, "no access to /dev/infiniband/uverbsN: see its owner and mode"},
-    Cause{"ibv_open_device", EPERM, "no access to /dev/infiniband/uverbsN, or a container that may not use it"},
-    Cause{"ibv_open_device", ENOENT, "/dev/infiniband/uverbsN is missing: in a container it must be passed in"},
+    // rdma-core 44 looks further when it may not open the file, and ends with ENOENT too.
+    Cause{"ibv_open_device", ENOENT,
+          "/dev/infiniband/uverbsN is missing or may not be opened: see its owner and mode; in a container it must be "
+          "passed in"},
+    Cause{"ibv_open_device", EACCES, "/dev/infiniband/uverbsN may not be opened: see its owner and mode"},
+    Cause{"ibv_open_device", EPERM, "a container that may not use the device"},
     Cause{"ibv_alloc_pd", ENOMEM, "the device has no protection domain left (max_pd)"},
     Cause{"ibv_dealloc_pd", EBUSY, "a QP, MR, SRQ, AH or MW of this protection domain is still alive"},
     Cause{"ibv_create_cq", EINVAL, "the size is 0 or above max_cqe, or comp_vector is not below num_comp_vectors"},
@@ -35,7 +38,7 @@ constexpr std::array causes{
     Cause{"ibv_destroy_srq", EBUSY, "a QP still uses this shared receive queue"},
     Cause{"ibv_modify_qp", EINVAL,
           "a mask bit that this transition needs is missing or one too many is set, or on Ethernet the GRH is missing, "
-          "or a GID is zero or of the other address family"},
+          "or a GID is zero or of the other address family, or ah_attr.port_num is 0"},
     Cause{"ibv_modify_qp", ENODATA, "the GID table is empty at sgid_index"},
     Cause{"ibv_modify_qp", ETIMEDOUT,
           "the address of the destination GID could not be resolved: is the peer reachable?"},
@@ -82,6 +85,9 @@ VerbError::VerbError(std::string_view verb, int code, std::string_view object)
       code_{code} {}
 
 std::string errno_text(int code) {
+  if (code == 0) {
+    return "no reason given";
+  }
   const char* const name = strerrorname_np(code);
   if (name == nullptr) {
     return "error " + std::to_string(code);

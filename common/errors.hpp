@@ -32,14 +32,14 @@ public:
   /// @param object what it was called for, for instance "CQ of 16 entries"; may be empty
   VerbError(std::string_view verb, int code, std::string_view object);
 
-  /// The errno value, never 0.
+  /// The errno value; 0 where a verb returned NULL without setting errno.
   [[nodiscard]] int code() const noexcept { return code_; }
 
 private:
   int code_;
 };
 
-/// "EINVAL (Invalid argument)"; for a number that is no errno value, the number.
+/// "EINVAL (Invalid argument)"; "no reason given" for 0; for a number that is no errno value, the number.
 [[nodiscard]] std::string errno_text(int code);
 
 /// The usual reason why `verb` answers `code`, or an empty view where there is no usual one. A pure table look-up.

@@ -183,13 +183,17 @@ Descriptor accept_one(const Descriptor& listener, const Deadline& deadline) {
 
 Descriptor connect_to(const std::string& server, std::uint16_t port, const Deadline& deadline) {
   const AddressList addresses = resolve(server, port);
+  int error = 0;
   while (true) {
-    int error = 0;
     for (const addrinfo* address = addresses.get(); address != nullptr; address = address->ai_next) {
       Descriptor connection;
-      error = try_connect(*address, deadline, connection);
-      if (error == 0) {
+      const int answer = try_connect(*address, deadline, connection);
+      if (answer == 0) {
         return connection;
+      }
+      // An attempt that the deadline has cut short says less than the refusal before it.
+      if (answer != ETIMEDOUT || error == 0) {
+        error = answer;
       }
     }
     // Refused means: the host is there, the server is not there yet. Both sides are often started at the same moment.

@@ -80,8 +80,12 @@ int run_body(const Options& options, void (*body)(const Options&)) {
     return 1;
   }
   // Output that never reached its file (a full disk, a closed pipe) is a failure too.
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+  if (std::fflush(stdout) != 0) {
     std::fprintf(stderr, "error: cannot write the output: %s\n", errno_text(errno).c_str());
+    return 1;
+  }
+  if (std::ferror(stdout) != 0) {  // an earlier line; its errno is long gone
+    std::fprintf(stderr, "error: some of the output could not be written\n");
     return 1;
   }
   return 0;

@@ -5,10 +5,20 @@
 # Everything of the system is read below LAB_SYSROOT (empty unless set), and what files do not say comes from the small
 # functions that follow, so that the tests can show it other machines.
 
-for part in machine kernel files provider ports limits decision; do
-  # shellcheck source=/dev/null
-  . "${BASH_SOURCE[0]%/*}/doctor/$part.sh"
-done
+# shellcheck source=tools/doctor/machine.sh
+. "${BASH_SOURCE[0]%/*}/doctor/machine.sh"
+# shellcheck source=tools/doctor/kernel.sh
+. "${BASH_SOURCE[0]%/*}/doctor/kernel.sh"
+# shellcheck source=tools/doctor/files.sh
+. "${BASH_SOURCE[0]%/*}/doctor/files.sh"
+# shellcheck source=tools/doctor/provider.sh
+. "${BASH_SOURCE[0]%/*}/doctor/provider.sh"
+# shellcheck source=tools/doctor/ports.sh
+. "${BASH_SOURCE[0]%/*}/doctor/ports.sh"
+# shellcheck source=tools/doctor/limits.sh
+. "${BASH_SOURCE[0]%/*}/doctor/limits.sh"
+# shellcheck source=tools/doctor/decision.sh
+. "${BASH_SOURCE[0]%/*}/doctor/decision.sh"
 
 doctor_uid() { printf '%s\n' "$EUID"; }
 doctor_user() { id -un; }

@@ -10,7 +10,7 @@ tests_run() {
   export LAB_ON=${LAB_ON:-testbed}
   # Whoever asks for the suite wants it run: a test that cannot is a failure.
   export LAB_REQUIRE_DEVICE=1
-  cd "$LAB_ROOT"
+  cd "$LAB_ROOT" || exit 1
 
   local packages
   mapfile -t packages < <(place_packages; tests_clang_runtime)
@@ -22,7 +22,10 @@ tests_run() {
     say "testing ($preset)"
     tests_run_one "$preset" "$@" || status=1
   done
-  [[ $ran -gt 0 ]] || fail "no test matches: $*"
+  if [[ $ran -eq 0 ]]; then
+    [[ $status -eq 0 ]] || fail "no test ran: ctest failed, see above"
+    fail "no test matches: $*"
+  fi
   printf 'tested on: %s\n' "$(place_describe)"
   printf '%s passed, %s failed, %s skipped\n' "$passed" "$failed" "$skipped"
   [[ $status -eq 0 && $failed -eq 0 && $skipped -eq 0 ]]

@@ -147,7 +147,7 @@ void print_choice(const Context& context, const Port& port, const std::vector<ib
     std::printf("GID to use: none, iWARP connects its QPs through rdma_cm\n");
     return;
   }
-  const auto chosen = lab::choose_gid(table, port.attr.link_layer, context->device->transport_type, wanted);
+  const auto chosen = lab::choose_gid(table, port.attr, context->device->transport_type, wanted);
   if (!chosen) {
     std::printf("GID to use: none, within an InfiniBand subnet LID %u is the address of the port\n", port.attr.lid);
     return;

@@ -12,10 +12,10 @@
 #include "common/errors.hpp"
 #include "common/owned.hpp"
 #include "common/program.hpp"
+#include "common/statistics.hpp"
 
 #include <infiniband/verbs.h>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <concepts>
@@ -90,8 +90,7 @@ double median_ns(unsigned calls_per_sample, Call call) {
     }
     sample = std::chrono::duration<double, std::nano>(clock::now() - start).count() / calls_per_sample;
   }
-  std::ranges::nth_element(samples, samples.begin() + 50);
-  return samples[50];
+  return lab::median(samples);
 }
 
 void show_cost(ibv_context* context) {

@@ -26,6 +26,7 @@ links() {
 
 # anchors FILE: those of its headings, as GitHub makes them: lower case, punctuation dropped, blanks to hyphens, a number
 # after the second of a name.
+# shellcheck disable=SC1112 # the quotes of Chinese headings are meant
 anchors() {
   awk '/^ *```/ { code = !code } !code && sub(/^#+ +/, "")' "$1" |
     sed -E 's/\]\([^)]*\)//g; s/[`*]//g; s/ +$//' | tr '[:upper:]' '[:lower:]' |

@@ -10,7 +10,7 @@ wrong() {
 }
 
 sections=$'The problem\nThe verbs\nThe code\nWhat the run prints\nPitfalls\nQuestions\nNext'
-longest_program=220
+longest_program=240
 
 # headings FILE: the second-level ones outside of code blocks.
 headings() { awk '/^```/ { code = !code } !code && sub(/^## /, "")' "$1"; }

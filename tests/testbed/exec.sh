@@ -19,6 +19,7 @@ for code in 0 1 2 77 127 255; do
 done
 # shellcheck disable=SC2016 # expanded there
 check "death by a signal is 128 + its number" 139 "$(status on server -- bash -c 'kill -SEGV $$')"
+check "a command line that is too long is refused" 1 "$(status on server -- echo "$(printf %09000d 0)")"
 check "no such command is 127" 127 "$(status on server -- no-such-command)"
 check "a host that does not exist is a usage error" 2 "$(status on nobody -- true)"
 
@@ -35,8 +36,8 @@ check "the host's name" server "$(on server -- uname -n)"
 check "the folder" "$LAB_ROOT/tests" "$(cd tests && on server -- pwd)"
 check "the checkout, where the folder is not there" "$LAB_ROOT" "$(cd "$temp" && on server -- pwd)"
 # shellcheck disable=SC2016
-check "listed variables are passed" "5,a b" \
-  "$(ASAN_OPTIONS='a b' LAB_TIME_SCALE=5 on server -- sh -c 'echo "$LAB_TIME_SCALE,$ASAN_OPTIONS"')"
+check "listed variables are passed" "5,a= b" \
+  "$(ASAN_OPTIONS='a= b' LAB_TIME_SCALE=5 on server -- sh -c 'echo "$LAB_TIME_SCALE,$ASAN_OPTIONS"')"
 check "env sets others" "it's" "$(on server -- env "X=it's" printenv X)"
 check "both GIDs are there" 2 \
   "$(on server -- sh -c 'cat /sys/class/infiniband/rxe0/ports/1/gids/[01] | grep -c -e ^fe80: -e 0000:ffff:c000:0201')"
@@ -58,7 +59,7 @@ check "what is written there is here" "from inside" "$(<"$probe")"
 # The end of the local side ends the program and its children. Each round has its own sleep to look for.
 # shellcheck disable=SC2317 # within calls it
 there() { on server -- sh -c "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' ' | grep -q 'sleep [4]${1#4}'"; }
-number=$((40000 + RANDOM))
+number=$((400000 + RANDOM))   # 4 comes first: see there
 for how in "-INT" "-TERM" "-KILL" "-INT stubborn"; do
   number=$((number + 1))
   program="sleep $number; true"

@@ -7,7 +7,8 @@ own_states 1
 export LAB_STATE=$temp/1 LAB_IDLE_SECONDS=5
 "$lab" up server
 pid=$(pid_of "$LAB_STATE" server)
-check "a command that takes longer than the limit runs to its end" finished "$("$lab" exec server -- sh -c 'sleep 12; echo finished')"
+check "a command that takes longer than the limit runs to its end" finished \
+  "$("$lab" exec server -- sh -c 'sleep 12; echo finished')"
 holds "the host is still there afterwards" alive "$pid"
 holds "it stops when idle" within 20 fails alive "$pid"
 check "status says so" "server: down" "$("$lab" status | grep ^server)"

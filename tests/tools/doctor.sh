@@ -227,7 +227,7 @@ examine
 expect_status 0
 expect_line "place     testbed, as asked for by --on or LAB_ON"
 expect_line "result    testbed is usable"
-LAB_ON=host-rxe
+LAB_ON='host-rxe'
 examine
 expect_status 1
 expect_line "result    host-rxe is not usable as it is; usable: host testbed"

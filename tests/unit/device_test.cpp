@@ -31,12 +31,16 @@ ibv_gid_entry v1(std::uint32_t index, const char* address) { return entry(index,
 ibv_gid_entry v2(std::uint32_t index, const char* address) { return entry(index, address, IBV_GID_TYPE_ROCE_V2); }
 ibv_gid_entry ib(std::uint32_t index, const char* address) { return entry(index, address, IBV_GID_TYPE_IB); }
 
+ibv_port_attr port_of(std::uint8_t link_layer, std::uint8_t flags = 0) {
+  return {.link_layer = link_layer, .flags = flags};
+}
+
 std::optional<ibv_gid_entry> on_ethernet(const Table& table, int wanted = -1) {
-  return lab::choose_gid(table, IBV_LINK_LAYER_ETHERNET, IBV_TRANSPORT_IB, wanted);
+  return lab::choose_gid(table, port_of(IBV_LINK_LAYER_ETHERNET), IBV_TRANSPORT_IB, wanted);
 }
 
 std::optional<ibv_gid_entry> on_infiniband(const Table& table, int wanted = -1) {
-  return lab::choose_gid(table, IBV_LINK_LAYER_INFINIBAND, IBV_TRANSPORT_IB, wanted);
+  return lab::choose_gid(table, port_of(IBV_LINK_LAYER_INFINIBAND), IBV_TRANSPORT_IB, wanted);
 }
 
 // The index chosen on Ethernet, the same for every order of the table; -1 when none is.
@@ -141,7 +145,15 @@ TEST(ChooseGid, InfiniBandIsAddressedByLid) {
   EXPECT_FALSE(on_infiniband({ib(0, "fe80::2:c903:1:1")}));
   EXPECT_FALSE(on_infiniband({}));
   // Old drivers do not say what the link layer is: InfiniBand was all there was.
-  EXPECT_FALSE(lab::choose_gid(Table{ib(0, "fe80::1")}, IBV_LINK_LAYER_UNSPECIFIED, IBV_TRANSPORT_IB, -1));
+  EXPECT_FALSE(lab::choose_gid(Table{ib(0, "fe80::1")}, port_of(IBV_LINK_LAYER_UNSPECIFIED), IBV_TRANSPORT_IB, -1));
+}
+
+TEST(ChooseGid, InfiniBandPortThatRequiresAGrhGetsAGid) {
+  const ibv_port_attr port = port_of(IBV_LINK_LAYER_INFINIBAND, IBV_QPF_GRH_REQUIRED);
+  const auto choice = lab::choose_gid(Table{ib(0, "fe80::1")}, port, IBV_TRANSPORT_IB, -1);
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->gid_index, 0U);
+  EXPECT_THROW(static_cast<void>(lab::choose_gid(Table{}, port, IBV_TRANSPORT_IB, -1)), lab::Error);
 }
 
 TEST(ChooseGid, InfiniBandTakesAGidThatWasAskedFor) {
@@ -154,7 +166,8 @@ TEST(ChooseGid, InfiniBandTakesAGidThatWasAskedFor) {
 
 TEST(ChooseGid, IwarpIsRefusedAndSentToRdmaCm) {
   const auto iwarp = [](const Table& table, int wanted) {
-    return error_of([&] { return lab::choose_gid(table, IBV_LINK_LAYER_ETHERNET, IBV_TRANSPORT_IWARP, wanted); });
+    return error_of(
+        [&] { return lab::choose_gid(table, port_of(IBV_LINK_LAYER_ETHERNET), IBV_TRANSPORT_IWARP, wanted); });
   };
   EXPECT_NE(iwarp({ib(0, "7:43::")}, -1).find("rdma_cm"), std::string::npos);
   EXPECT_NE(iwarp({ib(0, "7:43::")}, 0).find("rdma_cm"), std::string::npos);

@@ -99,7 +99,7 @@ public:
     }
   }
   [[nodiscard]] const Descriptor& socket_of() const { return socket_; }
-  void start_listening() const { ASSERT_EQ(listen(socket_.get(), 1), 0); }
+  void start_listening(int backlog = 1) const { ASSERT_EQ(listen(socket_.get(), backlog), 0); }
 
 private:
   Descriptor socket_;
@@ -405,6 +405,18 @@ TEST(ConnectTo, TriesUntilTheDeadlineWhenNobodyListens) {
   expect_contains(failure, "connect: ECONNREFUSED");
   expect_contains(failure, "server 127.0.0.1, TCP port " + std::to_string(port));
   expect_contains(failure, "start the server first");
+}
+
+// As behind a firewall that drops what it does not like: the kernel of a listener whose queue is full answers nothing.
+TEST(ConnectTo, EndsAtTheDeadlineWhenTheHostDoesNotAnswer) {
+  const ReservedPort reserved;
+  reserved.start_listening(0);
+  const std::uint16_t port = port_of(reserved.socket_of());
+  const Descriptor fills_the_queue = lab::connect_to("127.0.0.1", port, Deadline{long_enough});
+  const auto begin = Deadline::Clock::now();
+  expect_contains(failure_of([&] { static_cast<void>(lab::connect_to("127.0.0.1", port, Deadline{short_wait})); }),
+                  "connect: ETIMEDOUT");
+  EXPECT_GE(Deadline::Clock::now() - begin, short_wait);
 }
 
 TEST(ConnectTo, FindsAServerThatStartsLater) {

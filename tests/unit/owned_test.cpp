@@ -120,7 +120,7 @@ TEST_F(Owned, TakesADestroyFunctionThatReturnsNothing) {
   EXPECT_EQ(lab::failed_destroys(), 0);
 }
 
-TEST_F(Owned, CostsNoMoreThanAPointer) { EXPECT_EQ(sizeof(Thing), sizeof(Object*)); }
+TEST_F(Owned, CostsNoMoreThanAPointer) { EXPECT_EQ(sizeof(Thing), sizeof(void*)); }
 
 TEST_F(OwnedDeathTest, AFailedDestroyIsReportedByNameAndCounted) {
   EXPECT_EXIT(

@@ -20,7 +20,7 @@ using lab::Endpoint;
 using lab::Record;
 
 // As seen on the wire from ibv_rc_pingpong of rdma-core 44, on a port with the GID ::ffff:192.0.2.1.
-constexpr std::string_view known = "0000:000011:8a1b2c:00000000000000000000ffffc0000201";
+constexpr std::string_view known = "0000:0004bb:ea202c:00000000000000000000ffffc0000201";
 
 Record record_of(std::string_view text) {
   Record record{};  // its last byte stays NUL
@@ -69,14 +69,15 @@ std::string expected_complaint(std::size_t position, unsigned char byte) {
 }
 
 TEST(Record, IsWrittenAsTheStockToolWritesIt) {
-  const Record record = lab::format_record({.lid = 0, .qpn = 0x11, .psn = 0x8a1b2c, .gid = gid_of("::ffff:192.0.2.1")});
+  const Record record =
+      lab::format_record({.lid = 0, .qpn = 0x4bb, .psn = 0xea202c, .gid = gid_of("::ffff:192.0.2.1")});
   EXPECT_STREQ(record.data(), std::string{known}.c_str());
   EXPECT_EQ(record.back(), '\0');
 }
 
 TEST(Record, IsReadAsTheStockToolWritesIt) {
   expect_same(lab::parse_record(record_of(known)),
-              {.lid = 0, .qpn = 0x11, .psn = 0x8a1b2c, .gid = gid_of("::ffff:192.0.2.1")});
+              {.lid = 0, .qpn = 0x4bb, .psn = 0xea202c, .gid = gid_of("::ffff:192.0.2.1")});
 }
 
 TEST(Record, OfAnInfiniBandPortHasALidAndNoGid) {

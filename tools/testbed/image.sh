@@ -2,7 +2,7 @@
 # The guest's kernel and initramfs, made once and kept in LAB_CACHE. Sourced after tools/lib.sh, never run.
 #
 #   LAB_CACHE/kernel/             vmlinux, release (its version), modules/ (plain .ko), modules/list (in loading order)
-#   LAB_CACHE/initramfs-CHECKSUM  busybox, the modules, tools/testbed/init and session.cpp; CHECKSUM is that of its sources
+#   LAB_CACHE/initramfs-CHECKSUM  busybox, the modules, init, session.cpp; CHECKSUM is that of its sources
 #
 # The distribution's kernel package is downloaded and unpacked, not installed: the machine's own /boot stays as it is.
 
@@ -31,6 +31,7 @@ image_locate() {
 # Everything is made in a folder beside its place and moved when complete: what is in place is never half-written.
 image_make() {
   local temp
+  rm -rf "$LAB_CACHE"/making.*   # of a call that was killed: the lock is ours
   temp=$(mktemp -d "$LAB_CACHE/making.XXXXXX") || fail "cannot write to $LAB_CACHE"
   # shellcheck disable=SC2064 # the folder's name of now is meant
   trap "rm -rf '${temp//\'/\'\\\'\'}'" EXIT
@@ -69,20 +70,24 @@ image_make_kernel() {
   # shellcheck disable=SC2086
   (cd "$temp/download" && apt-get -q -o APT::Sandbox::User="$(id -un)" download $packages) >"$temp/log" 2>&1 ||
     { tail -n 5 "$temp/log" >&2
-      fail "the download of the guest's kernel failed. Is there a network? Are the lists old? Run: sudo apt-get update"; }
+      fail "the download of the guest's kernel failed: no network, or old lists? Run: sudo apt-get update"; }
   say "testbed: unpacking it"
   for file in "$temp"/download/*.deb; do
-    dpkg-deb -x "$file" "$temp/tree" || fail "cannot unpack ${file##*/} in $LAB_CACHE"
+    dpkg-deb -x "$file" "$temp/tree" 2>"$temp/log" ||
+      fail "cannot unpack ${file##*/} in $LAB_CACHE: $(head -n 1 "$temp/log" || true) (about 600 MB must be free there)"
   done
   file=$(find "$temp/tree/boot" -name 'vmlinuz-*' | head -n 1)
   [[ -n $file ]] || fail "no kernel in ${packages//$'\n'/ }"
   release=${file##*/vmlinuz-}
   image_unpack_kernel "$file" "$temp/kernel/vmlinux"
   # A merged /usr: some packages have the modules below usr/lib.
-  if [[ ! -d $temp/tree/lib/modules ]]; then mkdir -p "$temp/tree/lib" && mv "$temp/tree/usr/lib/modules" "$temp/tree/lib/"; fi
+  if [[ ! -d $temp/tree/lib/modules ]]; then
+    mkdir -p "$temp/tree/lib" && mv "$temp/tree/usr/lib/modules" "$temp/tree/lib/" || exit 1
+  fi
   PATH=$PATH:/usr/sbin:/sbin
   depmod -b "$temp/tree" "$release" || fail "depmod failed on the guest's modules"
-  image_pick_modules "$temp/tree" "$release" "$temp/kernel/modules" || fail "the kernel $release lacks a needed module"
+  image_pick_modules "$temp/tree" "$release" "$temp/kernel/modules" ||
+    fail "cannot take the needed modules out of the kernel package $release"
   printf '%s\n' "$release" >"$temp/kernel/release" || exit 1
   rm -rf "$image_kernel"
   mv "$temp/kernel" "$image_kernel" || exit 1
@@ -155,6 +160,7 @@ image_make_initramfs() {
   # Not compressed: unpacking costs more time in emulation than loading. pipefail matters: cpio in a full folder fails.
   (set -o pipefail; cd "$root" && find . | cpio --quiet -o -H newc -R 0:0 >"$temp/initramfs") ||
     fail "cannot write the initramfs to $LAB_CACHE"
-  rm -f "$LAB_CACHE"/initramfs-*
+  # Older ones go; a new one may be that of another checkout.
+  find "$LAB_CACHE" -maxdepth 1 -name "initramfs-*" -mtime +0 -delete
   mv "$temp/initramfs" "$image_initramfs" || exit 1
 }

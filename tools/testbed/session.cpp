@@ -5,17 +5,17 @@
 // one's parent), and the whole group is ended: INT, a second later TERM, a second later KILL.
 // Statically linked: it is on every command's way, and loading libraries over 9p costs more than all that it does.
 
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <fcntl.h>
 #include <initializer_list>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace {
 
@@ -35,8 +35,8 @@ void end_group(pid_t group) {
   }
 }
 
-[[noreturn]] void run(const char *folder, char **command) {
-  const char *checkout = getenv("LAB_ROOT");
+[[noreturn]] void run(const char* folder, char** command) {
+  const char* checkout = getenv("LAB_ROOT");
   if (chdir(folder) != 0 && (checkout == nullptr || chdir(checkout) != 0)) {
     fprintf(stderr, "lab: %s: %s\n", folder, strerror(errno));
     _exit(126);
@@ -48,7 +48,7 @@ void end_group(pid_t group) {
 
 }  // namespace
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc < 3) return 2;
   sigset_t awaited, before;
   sigemptyset(&awaited);
