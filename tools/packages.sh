@@ -9,7 +9,7 @@ packages_build=(g++ cmake ninja-build libibverbs-dev librdmacm-dev libcli11-dev 
 packages_missing() {
   local package installed
   # shellcheck disable=SC2016 # the format is dpkg-query's
-  installed=$'\n'$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "$@" 2>/dev/null)$'\n'
+  installed=$'\n'$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "$@" 2>/dev/null || true)$'\n'
   for package in "$@"; do
     [[ $installed == *$'\n'"installed $package"$'\n'* ]] || printf '%s\n' "$package"
   done
