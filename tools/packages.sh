@@ -10,7 +10,8 @@ packages_missing() {
   local package installed
   # shellcheck disable=SC2016 # the format is dpkg-query's
   installed=$'\n'$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "$@" 2>/dev/null || true)$'\n'
-  for package in "$@"; do
+  # A package may be wanted for two reasons; it is named once.
+  for package in $(printf '%s\n' "$@" | sort -u); do
     [[ $installed == *$'\n'"installed $package"$'\n'* ]] || printf '%s\n' "$package"
   done
 }
