@@ -7,6 +7,8 @@ export LAB_ON=testbed LAB_CACHE=${LAB_CACHE:-${LAB_STATE:-$LAB_ROOT/.lab}/cache}
 trap '"$LAB_ROOT/lab" down; rm -rf "$WORK"' EXIT
 program=$LAB_ROOT/build/chapters/11-rc-ping-pong
 require_device
+run "$LAB_ROOT/lab" up # both: a boot must not use up the deadline of the side that waits
+expect_status 0
 
 start survivor server "$program" -n 10000000 --deadline 3
 wait_for survivor '^local address:'
