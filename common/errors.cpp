@@ -54,6 +54,7 @@ constexpr std::array causes{
     Cause{"ibv_post_recv", ENOMEM, "the receive queue is full: poll completions before you post more"},
     Cause{"bind", EADDRINUSE, "another program listens on this TCP port: choose another one with -p"},
     Cause{"bind", EACCES, "ports below 1024 need privileges: choose another one with -p"},
+    Cause{"connect", ETIMEDOUT, "the server's host does not answer: is it up, is the address right?"},
     Cause{"connect", ECONNREFUSED, "nobody listens there: start the server first, and use the same -p on both sides"},
 };
 

@@ -31,7 +31,7 @@ finish server
 expect_out '^received 19 bytes: "the client was here"$'
 # Each side has the other's address as that one knows it.
 [[ $(shown 'remote address:' server) == "$(shown 'local  address:' client)" ]] || wrong "the client's address"
-[[ $(shown 'local  address:' server) == "$(shown 'remote address:' client)" ]] || wrong "the server's address, as at the client"
+[[ $(shown 'local  address:' server) == "$(shown 'remote address:' client)" ]] || wrong "the server's address"
 
 # The record is ibv_rc_pingpong's: that tool is a peer as good as any. Its one message is 64 bytes of '{'.
 port=$((port + 1))

@@ -22,13 +22,14 @@ if [[ $place != testbed ]]; then
 fi
 require_device
 
-# compared: makes two runs comparable. Numbers, GIDs, GUIDs and runs of blanks become equal; letters with a digit behind
-# them (rxe0, v2) stay. What ./lab itself says depends on what was there before. The two sides of a run, and the two
-# streams of a side, have no common order: they are put one behind the other.
+# compared: makes two runs comparable. Numbers, GIDs, GUIDs, address records and runs of blanks become equal; letters
+# with a digit behind them (rxe0, v2) stay. What ./lab itself says depends on what was there before. The two sides of a
+# run, and the two streams of a side, have no common order: they are put one behind the other.
 compared() {
   sed -E '
     /^((server|client): )?lab: /d
     s/[ \t]+$//
+    s/\b[0-9a-f]{4}(:[0-9a-f]{6}){2}:[0-9a-f]{32}\b/RECORD/g
     s/\b(fe80:|[0-9a-f]{1,4})(::?[0-9a-f]{1,4}){2,7}\b/ADDRESS/g
     s/\b0x[0-9a-f]+/0xN/g
     s/(^|[^A-Za-z0-9_])[0-9]+(\.[0-9]+)*(e[-+][0-9]+)?/\1N/g
