@@ -28,15 +28,16 @@ struct Path {
   std::optional<ibv_gid_entry> source;  ///< local GID; none: no GRH, the LID addresses the peer
 };
 
-/// How long this side insists.
+/// How long this side keeps trying.
 struct Persistence {
-  std::uint8_t timeout = 14;   ///< 4.096 us x 2^14 = 67.1 ms until an unanswered packet is sent again
-  std::uint8_t retry_cnt = 7;  ///< so many times (Soft-RoCE: without end when 7)
-  std::uint8_t rnr_retry = 7;  ///< so many times when the peer has no receive posted; 7: without end
+  /// 4.096 us x 2^14: at least 67.1 ms, at most four times that, until an unanswered packet is sent again
+  std::uint8_t timeout = 14;
+  std::uint8_t retry_cnt = 7;  ///< number of retries (Soft-RoCE: without end when 7)
+  std::uint8_t rnr_retry = 7;  ///< number of retries when the peer has no receive posted; 7: without end
 };
 
 /// The path that the options and the device's port give. Throws Error when -m is above the port's active MTU, which
-/// hardware refuses or drops, and rules from choose_gid().
+/// hardware is reported to drop (not tested), and rules from choose_gid().
 [[nodiscard]] Path make_path(const Device& device, const Options& options);
 
 /// The local endpoint of a QP, with a random PSN.

@@ -19,7 +19,7 @@ struct Cause {
 constexpr std::array causes{
     Cause{"ibv_get_device_list", ENOSYS,
           "this kernel has no RDMA support loaded, so there is no device: `./lab doctor` says what to do"},
-    // rdma-core 44 looks further when it may not open the file, and ends with ENOENT too.
+    // rdma-core 44 looks further when it may not open the file, and where there is no /dev/char ends with ENOENT too.
     Cause{"ibv_open_device", ENOENT,
           "/dev/infiniband/uverbsN is missing or may not be opened: see its owner and mode; in a container it must be "
           "passed in"},
@@ -48,6 +48,7 @@ constexpr std::array causes{
     Cause{"ibv_reg_mr", ENOMEM, "more than RLIMIT_MEMLOCK may lock (see `ulimit -l`), or more memory than there is"},
     Cause{"ibv_reg_mr", EFAULT, "part of the range is not mapped, or is not writable though LOCAL_WRITE was asked for"},
     Cause{"ibv_dereg_mr", EBUSY, "a memory window is still bound to this region"},
+    Cause{"ibv_dereg_mr", EINVAL, "a memory window is still bound to this region"},
     Cause{"ibv_post_send", EINVAL, "the QP is not in RTS, or the request breaks a limit of the QP (SGEs, inline size)"},
     Cause{"ibv_post_send", ENOMEM, "the send queue is full: only a polled, signalled completion gives slots back"},
     Cause{"ibv_post_recv", EINVAL, "the QP is in RESET, or the request has more SGEs than the QP"},

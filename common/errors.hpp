@@ -1,12 +1,14 @@
 /// @file
 /// Turns what a verb answers into an exception that says what went wrong.
 ///
-/// The verbs API reports failure in three ways, and each man page says which one its verb uses:
+/// The verbs API reports failure in three main ways, and each man page says which one its verb uses:
 ///  - a verb that makes something returns a pointer: NULL on failure, the reason in errno (ibv_open_device(3));
-///  - most other verbs return 0 or the errno *value itself*, and leave errno alone (ibv_modify_qp(3),
+///  - most other verbs return 0 or the errno *value itself*; errno may hold anything (ibv_modify_qp(3),
 ///  ibv_post_send(3));
-///  - some, and all of librdmacm and the sockets API, return -1 with the reason in errno (rdma_connect(3)).
-/// One function for each, so that a call site says which convention its verb follows.
+///  - some, most of librdmacm, and the sockets API return -1 with the reason in errno (rdma_connect(3)).
+/// One function for each, so that a call site says which convention its verb follows. The exceptions
+/// (ibv_query_gid_table: -errno; ibv_poll_cq: any negative number; rdma_getaddrinfo: EAI_ codes) are handled where they
+/// are called.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -32,7 +34,7 @@ public:
   /// @param object what it was called for, for instance "CQ of 16 entries"; may be empty
   VerbError(std::string_view verb, int code, std::string_view object);
 
-  /// The errno value; 0 where a verb returned NULL without setting errno.
+  /// The errno value; for a verb that returned NULL without setting errno, whatever stood there.
   [[nodiscard]] int code() const noexcept { return code_; }
 
 private:
@@ -61,7 +63,8 @@ void check_errno(int result, std::string_view verb, std::string_view object = {}
 /// For functions that return -1 and set errno: returns the result, or throws VerbError from errno.
 int check_minus_one(int result, std::string_view verb, std::string_view object = {});
 
-/// "RNR_RETRY_EXC_ERR (13)": the status under the name the specification gives it, and the number that tools print.
+/// "RNR_RETRY_EXC_ERR (13)": the status under its name in <infiniband/verbs.h>, without IBV_WC_, and the number that
+/// tools print.
 [[nodiscard]] std::string status_text(ibv_wc_status status);
 
 /// The usual reason for a completion status, in one sentence; empty for success.

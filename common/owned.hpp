@@ -4,7 +4,7 @@
 ///     Owned<ibv_pd, ibv_dealloc_pd> pd{check(ibv_alloc_pd(context.get()), "ibv_alloc_pd")};
 ///
 /// Create verb and destroy verb stand side by side, and since C++ destroys local objects in the reverse order of their
-/// declaration, the order in which a function makes its objects is also the right order of teardown.
+/// declaration, the order in which a function makes its objects, reversed, is a right order of teardown.
 #pragma once
 
 #include <memory>

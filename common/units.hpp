@@ -19,7 +19,7 @@ namespace lab {
 [[nodiscard]] double ack_timeout_ms(unsigned timeout);
 
 /// The pause that `min_rnr_timer` (0 to 31) of ibv_qp_attr asks of the sender, in milliseconds.
-/// The table is not monotonous: 0 is the longest, 655.36 ms. (InfiniBand specification, volume 1, table 45)
+/// The table is not monotonic: 0 is the longest, 655.36 ms. (InfiniBand specification, volume 1, table 45)
 [[nodiscard]] double rnr_timer_ms(unsigned min_rnr_timer);
 
 [[nodiscard]] const char* qp_state_name(ibv_qp_state state);  ///< "RTS"

@@ -4,6 +4,7 @@
 # chapters_folder NN: the name of the folder of chapter NN, for instance 01-device-list.
 chapters_folder() {
   local number=${1-} folder
+  number=${number%%-*} # the whole name of the folder will do as well
   [[ $number =~ ^[0-9]{1,2}$ ]] || usage_error "run wants the number of a chapter, for instance: ./lab run 01"
   for folder in "$LAB_ROOT"/chapters/"$(printf '%02d' "$((10#$number))")"-*/; do
     if [[ -d $folder ]]; then
@@ -15,6 +16,7 @@ chapters_folder() {
 }
 
 chapters_list() {
+  [[ $# -eq 0 ]] || usage_error "list takes no arguments"
   local readme
   for readme in "$LAB_ROOT"/chapters/*/README.md; do
     # The first line of a README is its title: "# 01 Device list: ...".
@@ -22,12 +24,17 @@ chapters_list() {
   done
 }
 
-# chapters_prepare NAME HOST...: packages, build and hosts, side by side where they can be.
+# chapters_prepare TARGET HOST...: packages, build and hosts, side by side where they can be.
 chapters_prepare() {
   local name=$1 packages
   shift
   mapfile -t packages < <(place_packages)
   packages_need "${packages_build[@]}" "${packages[@]}"
+  if [[ $(place) != testbed ]]; then
+    place_up "$@" # quick, and nothing need be built when it fails
+    build default "$name"
+    return
+  fi
   place_up "$@" &
   local hosts=$!
   build default "$name" || { wait "$hosts"; exit 1; }
@@ -38,30 +45,61 @@ chapters_prepare() {
 chapters_has_two_sides() { grep -q 'Opt::server' "$LAB_ROOT/chapters/$1/main.cpp"; }
 
 chapters_run() {
-  local name program
+  local name program status=0
   name=$(chapters_folder "$@")
   shift
+  [[ " $* " != *" --on "* ]] || usage_error "--on goes before the command: ./lab --on PLACE run ${name%%-*}"
   program=$LAB_ROOT/build/chapters/$name
-  if chapters_has_two_sides "$name"; then
+  if chapters_has_two_sides "$name" && [[ " $* " != *" --help "* && " $* " != *" -h "* ]]; then
     chapters_prepare "$name" server client
-    chapters_run_both "$program" "$@"
+    chapters_run_both "$program" "$@" || status=$?
   else
     chapters_prepare "$name" server
-    place_exec server "$program" "$@"
+    (place_exec server "$program" "$@") || status=$?
   fi
+  # A program that is ended by a signal says nothing itself.
+  [[ $status -le 128 || $status -eq 255 ]] || say "$name was ended by signal $(kill -l $((status - 128)))"
+  return "$status"
 }
 
-# chapters_run_both PROGRAM [ARGS]: the server's and the client's side, each line marked with its host.
-# Fails when either side does.
+# chapters_run_both PROGRAM [ARGS]: the server's and the client's side, each line marked with its host. The exit status is
+# that of the side that failed first.
 chapters_run_both() {
-  local server client status=0
-  ( set -o pipefail; place_exec server "$@" 2>&1 | sed -u 's/^/server: /' ) &
+  local program=$1 server client pids status=0 other
+  shift
+  # A TCP port of its own, so that two runs at a time do not meet each other's sides.
+  if [[ " $* " != *" -p"* && " $* " != *" --port"* ]]; then
+    set -- -p $((20000 + RANDOM)) "$@"
+  fi
+  pids=$(mktemp -d)
+  chapters_side server "$pids" "$program" "$@" &
   server=$!
-  ( set -o pipefail; place_exec client "$@" "$(place_address server)" 2>&1 | sed -u 's/^/client: /' ) &
+  chapters_side client "$pids" "$program" "$@" "$(place_address server)" &
   client=$!
-  wait "$server" || status=1
-  wait "$client" || status=1
+  wait -n "$server" "$client" || status=$?
+  if [[ $status -ne 0 ]]; then
+    # The other side would wait for it until its deadline. It gets a moment to say what it saw.
+    for _ in {1..30}; do
+      kill -0 "$server" 2>/dev/null || kill -0 "$client" 2>/dev/null || break
+      sleep 0.1
+    done
+    for other in server client; do
+      if kill -0 "${!other}" 2>/dev/null; then kill "$(<"$pids/$other")" 2>/dev/null || true; fi
+    done
+  fi
+  wait "$server" || status=$((status == 0 ? $? : status))
+  wait "$client" || status=$((status == 0 ? $? : status))
+  rm -rf "$pids"
   return "$status"
+}
+
+# chapters_side HOST PIDS CMD...: runs CMD on the host, its lines marked. PIDS/HOST gets the process that is to be ended to
+# end CMD.
+chapters_side() {
+  local host=$1 pids=$2
+  shift 2
+  set -o pipefail
+  { printf '%s\n' "$BASHPID" >"$pids/$host" && place_exec "$host" "$@"; } 2>&1 | sed -u "s/^/$host: /"
 }
 
 # chapters_pingpong [ARGS]: the main job.

@@ -118,6 +118,7 @@ place_describe() {
 }
 
 place_status() {
+  [[ $# -eq 0 ]] || usage_error "status takes no arguments"
   case $(place) in
     testbed) testbed_status ;;
     *) place_describe ;;

@@ -2,10 +2,11 @@
 # The whole test suite: everything that it needs, both builds, and what came of it.
 
 # What only tests use. clang: the fuzzers. The rest: lint.
-packages_test=(clang clang-format clang-tidy shellcheck git procps)
+packages_test=(clang clang-format clang-tidy shellcheck git jq procps)
 
 # tests_run [CTEST ARGS]: the arguments go to ctest, for instance -L unit or -R chapter.01.
 tests_run() {
+  [[ ${1--} == -* ]] || usage_error "test takes the options of ctest, for instance: ./lab test -L unit"
   # The suite is about the programs, not about this machine's device; --on says otherwise.
   export LAB_ON=${LAB_ON:-testbed}
   # Whoever asks for the suite wants it run: a test that cannot is a failure.

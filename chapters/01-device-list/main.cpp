@@ -19,7 +19,7 @@
 
 namespace {
 
-// From the standard's point of view these are the kinds of network that a verbs device can sit on.
+// The transport that libibverbs reports. It is not the link layer: that belongs to the port (chapter 02).
 const char* transport_name(ibv_transport_type transport) {
   switch (transport) {
     case IBV_TRANSPORT_IB:
@@ -40,7 +40,7 @@ void print_device(ibv_device* device) {
               transport_name(device->transport_type));
 }
 
-// By name, never by index: the order of the list is nobody's promise, and it changes with the next card or boot.
+// By name, never by index: nobody promises the order of the list, and it changes with the next card or boot.
 ibv_device* find_by_name(std::span<ibv_device* const> devices, const std::string& name) {
   std::string names;
   for (ibv_device* const device : devices) {

@@ -32,7 +32,7 @@ Cq create_cq(ibv_context* context, int entries) {
   // The three arguments after the size, as this chapter needs them:
   void* const cq_context = nullptr;           // any pointer of yours; ibv_get_cq_event(3) hands it back
   ibv_comp_channel* const channel = nullptr;  // where completion events go; none, since this program polls
-  const int comp_vector = 0;                  // which interrupt serves the channel: 0 to num_comp_vectors - 1
+  const int comp_vector = 0;                  // which interrupt signals this CQ's events: 0 to num_comp_vectors - 1
   return Cq{lab::check(ibv_create_cq(context, entries, cq_context, channel, comp_vector), "ibv_create_cq",
                        "CQ of " + std::to_string(entries) + " entries")};
 }

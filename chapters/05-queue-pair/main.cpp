@@ -40,7 +40,7 @@ ibv_qp_init_attr init_attr(ibv_cq* cq, const ibv_qp_cap& cap) {
   attr.recv_cq = cq;          // and receives: one CQ for both here; they may be two
   attr.qp_type = IBV_QPT_RC;  // reliable, and connected to one other QP
   attr.cap = cap;             // how deep the queues are, and how large one request may be
-  attr.sq_sig_all = 0;        // 0: only sends that ask for it (IBV_SEND_SIGNALED) give a completion; 1: all do
+  attr.sq_sig_all = 0;        // 0: only sends that ask for it, and those that fail, give a completion; 1: all do
   return attr;
 }
 

@@ -1,7 +1,7 @@
 // 06-teardown-order: in which order must verbs objects be destroyed, and what does a wrong order do?
 //
 // Verbs:   ibv_destroy_qp, ibv_destroy_srq, ibv_dereg_mr, ibv_dealloc_pd, ibv_destroy_cq, ibv_destroy_comp_channel,
-//          ibv_close_device. MR (chapter 07) and SRQ (chapter 18) are made here only to be destroyed.
+//          ibv_close_device. MR (chapter 07) and SRQ (chapter 18, planned) are made here only to be destroyed.
 // Run:     ./lab run 06
 // Expect:  each wrong order with what the verb answered (EBUSY), a right order by hand, all right orders there are, the
 //          same by ownership, and what ibv_close_device does when it comes first.
@@ -90,8 +90,8 @@ void too_early_for_a_pd(ibv_context* context) {
   answer("ibv_dealloc_pd, a QP is alive", ibv_dealloc_pd(with_qp.get()), with_qp);
 }
 
-// All the objects at once. Their owners are here for the ways out that are not taken: without them, each create verb
-// that fails would have to destroy by hand all that was made before it.
+// All the objects at once. The owners matter only if a create verb fails: without them, all that was made before it
+// would have to be destroyed by hand.
 void by_hand(ibv_context* context) {
   Channel channel{lab::check(ibv_create_comp_channel(context), "ibv_create_comp_channel")};
   Cq cq{new_cq(context, channel.get())};

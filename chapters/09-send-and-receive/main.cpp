@@ -81,7 +81,7 @@ struct Pair {
   [[nodiscard]] char* incoming() { return memory.data() + memory.size() / 2; }
 };
 
-// The SGE says where: an address, a length, and the lkey of the memory region that both lie in.
+// The SGE says where: an address, a length, and the lkey of the region in which that range lies.
 void post_receive(Pair& pair, std::uint32_t length) {
   ibv_sge where{.addr = reinterpret_cast<std::uintptr_t>(pair.incoming()), .length = length, .lkey = pair.mr->lkey};
   ibv_recv_wr request{.wr_id = receive_id, .sg_list = &where, .num_sge = 1};

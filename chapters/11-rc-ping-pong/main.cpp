@@ -30,8 +30,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 enum RequestId : std::uint64_t { receive_id = 1, send_id = 2 };
 
-// 4.096 us x 2^18 = 1.07 s until a message without an answer is sent again from its first packet. The usual 14 (67 ms)
-// is less than 64 KiB take between two busy emulated hosts: they would begin again for ever.
+// 4.096 us x 2^18 = 1.07 s until a message without an answer is sent again from its first unacknowledged packet.
+// Soft-RoCE acknowledges a 64 KiB message only at its end, so that is the first packet. The usual 14 (67 ms) is less
+// than such a message takes between two busy emulated hosts: they would begin again for ever.
 constexpr lab::Persistence patient{.timeout = 18};
 
 class PingPong {

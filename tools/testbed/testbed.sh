@@ -41,11 +41,17 @@ testbed_ready() {
   testbed_pid "$1" && [[ -e $testbed_dir/$1/port ]]
 }
 
+# testbed_version: changes whenever a file of the testbed does.
+testbed_version() { cat "$LAB_ROOT"/tools/testbed/* | cksum; }
+
+# testbed_current HOST: it is ready, and was started by this version of the testbed.
+testbed_current() { testbed_ready "$1" && [[ $(sed -n 4p "$testbed_dir/$1/info") == "$(testbed_version)" ]]; }
+
 testbed_up() {
   local host missing=()
   for host in "$@"; do
     testbed_address "$host" >/dev/null
-    testbed_ready "$host" || missing+=("$host")
+    testbed_current "$host" || missing+=("$host")
   done
   if ((${#missing[@]} == 0)); then return; fi
   testbed_image
@@ -56,7 +62,8 @@ testbed_up() {
 testbed_start_all() {
   local host accel starting=()
   for host in "$@"; do
-    if ! testbed_ready "$host"; then
+    if ! testbed_current "$host"; then
+      if testbed_ready "$host"; then say "testbed: $host was started by another version of the testbed: starting it anew"; fi
       testbed_stop "$host"
       starting+=("$host")
     fi
@@ -140,7 +147,7 @@ lab.state=$(testbed_hex "$testbed_dir")"
   # The pid stays the same through both exec.
   (cd "$dir" && echo $BASHPID >pid && exec setsid "${command[@]}" </dev/null >qemu.log 2>&1 9>&-) &
   disown   # its end, by our own hand too, is not this shell's to announce
-  printf '%s\n' "$accel" "$(<"$image_kernel/release")" "$idle" >"$dir/info"
+  printf '%s\n' "$accel" "$(<"$image_kernel/release")" "$idle" "$(testbed_version)" >"$dir/info"
 }
 
 # testbed_wait HOST SECONDS TEXT: until its console says TEXT; fails when its process or the time is at an end.

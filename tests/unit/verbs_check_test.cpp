@@ -1,0 +1,395 @@
+// The parts of the checker that need no device: findings, fault injection, the model, transitions, the trace.
+#include "finding.hpp"
+#include "inject.hpp"
+#include "model.hpp"
+#include "trace.hpp"
+#include "transition.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <fstream>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace verbs_check;
+
+// Addresses to tell objects apart.
+std::array<char, 10000> places;
+const void* at(std::size_t number) { return &places.at(number); }
+
+std::vector<std::string> names(const std::vector<const Object*>& objects) {
+  std::vector<std::string> result;
+  for (const Object* const object : objects) {
+    result.push_back(object->name);
+  }
+  return result;
+}
+
+using Names = std::vector<std::string>;
+
+// "place 7" for at(7).
+std::string resolve(const void* address) {
+  return "place " + std::to_string(static_cast<const char*>(address) - places.data());
+}
+
+TEST(VerbsCheckFinding, IsNewOncePerIdAndPlace) {
+  Findings findings;
+  EXPECT_TRUE(findings.add({.id = "leak", .what = "a", .where = "main, a.cpp:1"}));
+  EXPECT_FALSE(findings.add({.id = "leak", .what = "b", .where = "main, a.cpp:1"}));
+  EXPECT_FALSE(findings.add({.id = "leak", .what = "c", .where = "main, a.cpp:1"}));
+  EXPECT_TRUE(findings.add({.id = "leak", .what = "a", .where = "main, a.cpp:2"}));
+  EXPECT_TRUE(findings.add({.id = "busy", .what = "a", .where = "main, a.cpp:1"}));
+  EXPECT_EQ(findings.count(), 3U);
+  const auto repeated = findings.repeated();
+  ASSERT_EQ(repeated.size(), 1U);
+  EXPECT_EQ(repeated[0].first->what, "a");
+  EXPECT_EQ(repeated[0].second, 3U);
+}
+
+TEST(VerbsCheckFinding, AsTextNamesItsPage) {
+  EXPECT_EQ(
+      to_text({.id = "busy", .what = "PD #1", .where = "main, a.cpp:1", .objects = "MR #1", .why = "w", .mend = "m"}),
+      "verbs-check: [busy] PD #1\n"
+      "verbs-check:   where:   main, a.cpp:1\n"
+      "verbs-check:   objects: MR #1\n"
+      "verbs-check:   why:     w\n"
+      "verbs-check:   mend:    m\n"
+      "verbs-check:   more:    docs/verbs-check/busy.md\n");
+}
+
+TEST(VerbsCheckFinding, AsTextLeavesOutWhatIsEmpty) {
+  EXPECT_EQ(to_text({.id = "busy", .what = "PD #1"}),
+            "verbs-check: [busy] PD #1\nverbs-check:   more:    docs/verbs-check/busy.md\n");
+}
+
+TEST(VerbsCheckInject, KnowsErrnoByNameAndNumber) {
+  EXPECT_EQ(errno_value("ENOMEM"), ENOMEM);
+  EXPECT_EQ(errno_value("12"), 12);
+  EXPECT_EQ(errno_value("EHWPOISON"), EHWPOISON);
+  for (const char* const text : {"", "0", "-1", "134", "enomem", "ENOSUCH", "12x", "1 2", "99999999999999999999"}) {
+    EXPECT_EQ(errno_value(text), 0) << text;
+  }
+}
+
+TEST(VerbsCheckInject, FirstNthAndEveryCall) {
+  Injector injector;
+  ASSERT_EQ(injector.parse("a=ENOMEM,b:3=22,c:every=EIO"), "");
+  EXPECT_EQ(injector.next("a"), ENOMEM);
+  EXPECT_EQ(injector.next("a"), 0);
+  EXPECT_EQ(injector.next("b"), 0);
+  EXPECT_EQ(injector.next("b"), 0);
+  EXPECT_EQ(injector.next("b"), 22);
+  EXPECT_EQ(injector.next("b"), 0);
+  EXPECT_EQ(injector.next("c"), EIO);
+  EXPECT_EQ(injector.next("c"), EIO);
+  EXPECT_EQ(injector.next("d"), 0);
+}
+
+TEST(VerbsCheckInject, NothingIsAskedByAnEmptyText) {
+  Injector injector;
+  EXPECT_EQ(injector.parse(""), "");
+  EXPECT_EQ(injector.next(""), 0);
+}
+
+TEST(VerbsCheckInject, SaysWhatIsWrong) {
+  const std::vector<std::pair<const char*, const char*>> wrong{
+      {"ibv_alloc_pd", "'ibv_alloc_pd' is not of the form VERB[:N]=ERRNO"},
+      {"=ENOMEM", "'=ENOMEM' is not of the form VERB[:N]=ERRNO"},
+      {":2=ENOMEM", "':2=ENOMEM' is not of the form VERB[:N]=ERRNO"},
+      {"a=ENOMEM,,b=EIO", "'' is not of the form VERB[:N]=ERRNO"},
+      {"a=", "'' is no errno, as name or number"},
+      {"a=ENOSUCH", "'ENOSUCH' is no errno, as name or number"},
+      {"a:0=ENOMEM", "'0' is neither a number from 1 on nor 'every'"},
+      {"a:=ENOMEM", "'' is neither a number from 1 on nor 'every'"},
+      {"a:-1=ENOMEM", "'-1' is neither a number from 1 on nor 'every'"},
+      {"a:all=ENOMEM", "'all' is neither a number from 1 on nor 'every'"}};
+  for (const auto& [text, message] : wrong) {
+    EXPECT_EQ(Injector{}.parse(text), message) << text;
+  }
+}
+
+TEST(VerbsCheckModel, NumbersEachKindByItself) {
+  Model model;
+  EXPECT_EQ(model.add(at(1), Kind::pd, at(0), {}).name, "PD #1");
+  EXPECT_EQ(model.add(at(2), Kind::cq, at(0), {}).name, "CQ #1");
+  EXPECT_EQ(model.add(at(3), Kind::pd, at(0), {}).name, "PD #2");
+  EXPECT_STREQ(kind_name(Kind::ah), "address handle");
+  EXPECT_STREQ(create_verb(Kind::mr), "ibv_reg_mr");
+  EXPECT_STREQ(destroy_verb(Kind::device_list), "ibv_free_device_list");
+}
+
+TEST(VerbsCheckModel, KnowsUsersAndWhatLives) {
+  Model model;
+  model.add(at(9), Kind::context, at(0), {});
+  model.add(at(8), Kind::pd, at(0), {at(9)});
+  model.add(at(7), Kind::mr, at(0), {at(8)});
+  model.add(at(6), Kind::mr, at(0), {at(8)});
+  EXPECT_EQ(names(model.users(at(8))), (Names{"MR #1", "MR #2"}));
+  EXPECT_EQ(names(model.alive()), (Names{"context #1", "PD #1", "MR #1", "MR #2"}));
+  model.remove(at(7), at(0));
+  EXPECT_EQ(names(model.users(at(8))), Names{"MR #2"});
+  EXPECT_EQ(names(model.alive()), (Names{"context #1", "PD #1", "MR #2"}));
+}
+
+TEST(VerbsCheckModel, TombstoneUntilTheAddressComesAgain) {
+  Model model;
+  model.add(at(1), Kind::pd, at(2), {});
+  EXPECT_EQ(model.tombstone(at(1)), nullptr);
+  model.remove(at(1), at(3));
+  EXPECT_EQ(model.living(at(1)), nullptr);
+  ASSERT_NE(model.tombstone(at(1)), nullptr);
+  EXPECT_EQ(describe(*model.tombstone(at(1)), resolve), "PD #1 (made in place 2, destroyed in place 3)");
+  model.add(at(1), Kind::cq, at(4), {});
+  EXPECT_EQ(model.tombstone(at(1)), nullptr);
+  EXPECT_EQ(describe(*model.living(at(1)), resolve), "CQ #1 (made in place 4)");
+}
+
+TEST(VerbsCheckModel, ARefusedDestroyChangesNothing) {
+  Model model;
+  model.add(at(1), Kind::pd, at(0), {});
+  model.add(at(2), Kind::mr, at(0), {at(1)});
+  const Object before = *model.living(at(1));
+  model.remove(at(1), at(0));
+  model.restore(at(1), before);
+  EXPECT_EQ(model.tombstone(at(1)), nullptr);
+  ASSERT_NE(model.living(at(1)), nullptr);
+  EXPECT_EQ(model.living(at(1))->gone, nullptr);
+  EXPECT_EQ(names(model.alive()), (Names{"PD #1", "MR #1"}));  // still in the order in which they were made
+}
+
+TEST(VerbsCheckModel, AClosedContextTakesEverythingWithIt) {
+  Model model;
+  model.add(at(1), Kind::context, at(0), {});
+  model.add(at(2), Kind::pd, at(0), {at(1)});
+  model.add(at(3), Kind::cq, at(0), {at(1)});
+  model.add(at(4), Kind::qp, at(0), {at(2), at(3)});
+  model.add(at(5), Kind::context, at(0), {});
+  model.remove_users(at(1), at(7));
+  EXPECT_EQ(names(model.alive()), (Names{"context #1", "context #2"}));
+  ASSERT_NE(model.tombstone(at(4)), nullptr);
+  EXPECT_EQ(model.tombstone(at(4))->gone, at(7));
+}
+
+TEST(VerbsCheckModel, KeepsABoundedNumberOfTombstones) {
+  Model model;
+  for (std::size_t i = 0; i < 5000; ++i) {
+    model.add(at(i), Kind::ah, at(0), {});
+    model.remove(at(i), at(0));
+  }
+  EXPECT_EQ(model.tombstone(at(0)), nullptr);
+  EXPECT_NE(model.tombstone(at(4999)), nullptr);
+  EXPECT_NE(model.tombstone(at(5000 - 4096)), nullptr);
+  EXPECT_EQ(model.tombstone(at(5000 - 4097)), nullptr);
+}
+
+TEST(VerbsCheckModel, RemovingWhatIsUnknownDoesNothing) {
+  Model model;
+  model.remove(at(1), at(0));
+  EXPECT_EQ(model.tombstone(at(1)), nullptr);
+  EXPECT_EQ(describe(std::vector<const Object*>{}, resolve), "");
+}
+
+// An RC QP's transition on an Ethernet port with an active MTU of 1024 bytes.
+struct Case {
+  ibv_qp_attr attr{.path_mtu = IBV_MTU_1024,
+                   .ah_attr = {.grh = {.sgid_index = 1}, .is_global = 1, .port_num = 1},
+                   .timeout = 14,
+                   .retry_cnt = 7,
+                   .rnr_retry = 7};
+  Transition transition{
+      .link_layer = IBV_LINK_LAYER_ETHERNET, .active_mtu = IBV_MTU_1024, .source_gid_is_empty = false};
+
+  Case(ibv_qp_state from, ibv_qp_state to, int mask) {
+    attr.qp_state = to;
+    attr.ah_attr.grh.dgid.raw[15] = 1;
+    transition.from = from;
+    transition.mask = mask;
+  }
+
+  // The ids that are found, with a blank between.
+  std::string ids() {
+    transition.attr = &attr;
+    std::string text;
+    for (const Fault& fault : faults_of(transition)) {
+      text += (text.empty() ? "" : " ") + fault.id;
+    }
+    return text;
+  }
+
+  std::string what() {
+    transition.attr = &attr;
+    const auto faults = faults_of(transition);
+    return faults.size() == 1 ? faults[0].what : "not one fault but " + std::to_string(faults.size());
+  }
+};
+
+constexpr int init_mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+constexpr int rtr_mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+                         IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+constexpr int rts_mask =
+    IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC;
+
+Case to_init() { return {IBV_QPS_RESET, IBV_QPS_INIT, init_mask}; }
+Case to_rtr() { return {IBV_QPS_INIT, IBV_QPS_RTR, rtr_mask}; }
+Case to_rts() { return {IBV_QPS_RTR, IBV_QPS_RTS, rts_mask}; }
+
+TEST(VerbsCheckTransition, TheWayUpIsFaultless) {
+  EXPECT_EQ(to_init().ids(), "");
+  EXPECT_EQ(to_rtr().ids(), "");
+  EXPECT_EQ(to_rts().ids(), "");
+  EXPECT_EQ(Case(IBV_QPS_RTS, IBV_QPS_ERR, IBV_QP_STATE).ids(), "");
+  EXPECT_EQ(Case(IBV_QPS_ERR, IBV_QPS_RESET, IBV_QP_STATE).ids(), "");
+  EXPECT_EQ(Case(IBV_QPS_RTS, IBV_QPS_RESET, IBV_QP_STATE).ids(), "");
+  EXPECT_EQ(Case(IBV_QPS_RTS, IBV_QPS_SQD, IBV_QP_STATE).ids(), "");
+  EXPECT_EQ(Case(IBV_QPS_INIT, IBV_QPS_INIT, IBV_QP_STATE | IBV_QP_ACCESS_FLAGS).ids(), "");
+  EXPECT_EQ(Case(IBV_QPS_RTS, IBV_QPS_RTS, IBV_QP_MIN_RNR_TIMER).ids(), "");  // without a state: it stays
+}
+
+TEST(VerbsCheckTransition, OtherTypesHaveTheirOwnBits) {
+  Case ud = to_init();
+  ud.transition.type = IBV_QPT_UD;
+  EXPECT_EQ(ud.ids(), "qp-mask-missing qp-mask-extra");
+  ud.transition.mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
+  EXPECT_EQ(ud.ids(), "");
+  Case uc = to_rtr();
+  uc.transition.type = IBV_QPT_UC;
+  EXPECT_EQ(uc.what(),
+            "INIT to RTR with IBV_QP_MIN_RNR_TIMER, IBV_QP_MAX_DEST_RD_ATOMIC, which does not belong to this step");
+}
+
+TEST(VerbsCheckTransition, StatesSkipped) {
+  for (const auto& [from, to] :
+       {std::pair{IBV_QPS_RESET, IBV_QPS_RTR}, std::pair{IBV_QPS_RESET, IBV_QPS_RTS},
+        std::pair{IBV_QPS_INIT, IBV_QPS_RTS}, std::pair{IBV_QPS_RTS, IBV_QPS_INIT}, std::pair{IBV_QPS_ERR, IBV_QPS_RTS},
+        std::pair{IBV_QPS_ERR, IBV_QPS_INIT}, std::pair{IBV_QPS_RTR, IBV_QPS_INIT}}) {
+    EXPECT_EQ(Case(from, to, IBV_QP_STATE).ids(), "qp-state-skipped") << from << " " << to;
+  }
+}
+
+TEST(VerbsCheckTransition, EachMissingBitIsNamed) {
+  for (Case full : {to_init(), to_rtr(), to_rts()}) {
+    for (int bit = 1; bit <= IBV_QP_DEST_QPN; bit <<= 1) {
+      Case one = full;
+      if (bit != IBV_QP_STATE && (one.transition.mask & bit) != 0) {
+        one.transition.mask &= ~bit;
+        EXPECT_EQ(one.what(), std::string{state_name(one.transition.from)} + " to " + state_name(one.attr.qp_state) +
+                                  " without " + mask_names(bit));
+      }
+    }
+  }
+}
+
+TEST(VerbsCheckTransition, ExtraBits) {
+  Case one = to_rtr();
+  one.transition.mask |= IBV_QP_TIMEOUT | IBV_QP_ACCESS_FLAGS;  // the second may be there
+  EXPECT_EQ(one.what(), "INIT to RTR with IBV_QP_TIMEOUT, which does not belong to this step");
+}
+
+TEST(VerbsCheckTransition, Addresses) {
+  Case one = to_rtr();
+  one.attr.ah_attr.is_global = 0;
+  EXPECT_EQ(one.ids(), "qp-grh-missing");
+  one.transition.link_layer = IBV_LINK_LAYER_INFINIBAND;
+  EXPECT_EQ(one.ids(), "");
+  one.transition.link_layer = IBV_LINK_LAYER_UNSPECIFIED;
+  EXPECT_EQ(one.ids(), "");
+
+  one = to_rtr();
+  one.attr.ah_attr.grh.dgid = {};
+  EXPECT_EQ(one.ids(), "qp-gid-zero");
+  one = to_rtr();
+  one.transition.source_gid_is_empty = true;
+  EXPECT_EQ(one.what(), "INIT to RTR with sgid_index 1, where the GID table is empty");
+}
+
+TEST(VerbsCheckTransition, PathMtu) {
+  Case one = to_rtr();
+  one.attr.path_mtu = IBV_MTU_2048;
+  EXPECT_EQ(one.what(), "INIT to RTR with path_mtu 2048, but the port's active MTU is 1024");
+  one.attr.path_mtu = IBV_MTU_256;
+  EXPECT_EQ(one.ids(), "");
+}
+
+// The number of bytes in place of the enumeration, as some programs have it.
+TEST(VerbsCheckTransition, PathMtuThatIsNoEnumeration) {
+  Case one = to_rtr();
+  one.attr.path_mtu = static_cast<ibv_mtu>(0);
+  EXPECT_EQ(one.what(), "INIT to RTR with path_mtu 0, which is no ibv_mtu: IBV_MTU_256 (1) to IBV_MTU_4096 (5)");
+  one.attr.path_mtu = static_cast<ibv_mtu>(6);
+  EXPECT_EQ(one.ids(), "qp-value-range");
+}
+
+TEST(VerbsCheckTransition, Ranges) {
+  Case one = to_rts();
+  one.attr.retry_cnt = 8;
+  EXPECT_EQ(one.what(), "RTR to RTS with retry_cnt 8; the highest is 7");
+  one.attr.rnr_retry = 8;
+  EXPECT_EQ(one.ids(), "qp-value-range qp-value-range");
+  one = to_rts();
+  one.attr.timeout = 32;
+  one.attr.sq_psn = 0x1000000;
+  EXPECT_EQ(one.ids(), "qp-value-range qp-value-range");
+  one = to_rtr();
+  one.attr.min_rnr_timer = 32;
+  EXPECT_EQ(one.ids(), "qp-value-range");
+  // What the mask leaves out is not looked at.
+  one = to_rtr();
+  one.attr.retry_cnt = 255;
+  one.attr.sq_psn = 0xffffffff;
+  EXPECT_EQ(one.ids(), "");
+}
+
+TEST(VerbsCheckTransition, Names) {
+  EXPECT_EQ(mask_names(IBV_QP_PORT | IBV_QP_STATE), "IBV_QP_STATE, IBV_QP_PORT");
+  EXPECT_EQ(mask_names(0), "");
+  EXPECT_STREQ(state_name(IBV_QPS_ERR), "ERR");
+  EXPECT_STREQ(state_name(IBV_QPS_UNKNOWN), "an unknown state");
+}
+
+TEST(VerbsCheckTrace, EscapesText) {
+  EXPECT_EQ(json_line({}), "{}");
+  EXPECT_EQ(json_line({{"a", std::int64_t{-1}}, {"b", std::string{"x"}}}), R"({"a":-1,"b":"x"})");
+  EXPECT_EQ(json_line({{"a", std::string{"\"\\\n\x01/"}}}), R"({"a":"\"\\\u000a\u0001/"})");
+  EXPECT_EQ(json_line({{"a", std::numeric_limits<std::int64_t>::min()}}), R"({"a":-9223372036854775808})");
+}
+
+// A file name may be any bytes; JSON is UTF-8.
+TEST(VerbsCheckTrace, ReplacesWhatIsNoUtf8) {
+  EXPECT_EQ(json_line({{"a", std::string{"\xc3\xa9\xe4\xb8\xad\xf0\x9f\x98\x80"}}}),
+            "{\"a\":\"\xc3\xa9\xe4\xb8\xad\xf0\x9f\x98\x80\"}");
+  EXPECT_EQ(json_line({{"a", std::string{"x\xffy\xc3"}}}), R"({"a":"x\ufffdy\ufffd"})");
+  EXPECT_EQ(json_line({{"a", std::string{"\xe4\xb8"}}}), R"({"a":"\ufffd\ufffd"})");
+}
+
+TEST(VerbsCheckTrace, WritesWholeLinesAtTheEnd) {
+  std::string path = testing::TempDir() + "verbs-check-trace-" + std::to_string(getpid());
+  Trace closed;
+  closed.write("nowhere");
+  EXPECT_FALSE(closed.is_open());
+  {
+    Trace first;
+    Trace second;
+    ASSERT_EQ(first.open(path), 0);
+    ASSERT_EQ(second.open(path), 0);  // another process of the program
+    EXPECT_TRUE(first.is_open());
+    first.write("{}");
+    second.write("{\"a\":1}");
+    first.write("{}");
+  }
+  std::ostringstream text;
+  text << std::ifstream{path}.rdbuf();
+  EXPECT_EQ(text.str(), "{}\n{\"a\":1}\n{}\n");
+  unlink(path.c_str());
+  EXPECT_EQ(closed.open("/nonexistent/trace"), ENOENT);
+}
+
+}  // namespace

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Every finding has a program that makes just this mistake: the checker finds it, where it is, and nothing else; in the
+# corrected twin it finds nothing, and the twin runs as it does without the checker. What the page of the finding shows is
+# what the checker prints.
+. "$LAB_ROOT/tests/lib.sh"
+require_device
+
+check=$LAB_ROOT/build/tools/verbs-check/verbs-check
+programs=$LAB_ROOT/build/tests/verbs-check
+mapfile -t ids < <(cd "$LAB_ROOT/tests/verbs-check/programs" && printf '%s\n' *.cpp | sed 's/\.cpp$//')
+failed=0
+fault() {
+  printf '%s\n' "$*"
+  failed=1
+}
+
+# runs NAME HOST MODE...: each of the programs in each mode, all in one go; a line "=== ID MODE STATUS" ends the output of
+# each.
+runs() {
+  local name=$1 host=$2
+  shift 2
+  # shellcheck disable=SC2016 # expanded on the host
+  start "$name" "$host" "$check" -- bash -c '
+    programs=$1 modes=$2
+    shift 2
+    for id; do
+      for mode in $modes; do
+        case $mode in
+          wrong) "$programs/check-$id" ;;
+          twin) "$programs/check-$id-corrected" ;;
+          plain) LD_PRELOAD= "$programs/check-$id-corrected" ;;
+        esac 2>&1
+        printf "=== %s %s %s\n" "$id" "$mode" "$?"
+      done
+    done' bash "$programs" "$*" "${ids[@]}"
+}
+runs first server wrong
+runs second client twin plain
+for name in first second; do
+  finish $name
+  expect_status 0
+  awk -v work="$WORK/" '
+    /^=== / { print $4 >(work $2 "." $3 ".status"); printf "%s", text >(work $2 "." $3); text = ""; next }
+    { text = text $0 "\n" }' "$WORK/out"
+done
+
+for id in "${ids[@]}"; do
+  source=$LAB_ROOT/tests/verbs-check/programs/$id.cpp
+  [[ -e $WORK/$id.plain ]] || wrong "a run of check-$id"
+  # Exactly one finding, this one, at the marked line.
+  line=$(grep -nE "// here: $id\$" "$source" | cut -d : -f 1)
+  [[ $line =~ ^[0-9]+$ ]] || fault "$id.cpp: not one line ends with '// here: $id'"
+  wrong=$WORK/$id.wrong
+  found=$(sed -n 's/^verbs-check: \[\([^]]*\)\].*/\1/p' "$wrong")
+  where=$(sed -n 's/^verbs-check:   where:   //p' "$wrong")
+  if [[ $found != "$id" || $where != "main, $id.cpp:$line" ]]; then
+    fault "check-$id: wanted one finding $id at main, $id.cpp:$line; it printed"
+    sed 's/^/  /' "$wrong"
+  fi
+  # Nothing at all in the twin, and nothing changed.
+  if ! cmp -s "$WORK/$id.plain" "$WORK/$id.twin" || ! cmp -s "$WORK/$id.plain.status" "$WORK/$id.twin.status"; then
+    fault "check-$id-corrected: with the checker (exit status $(<"$WORK/$id.twin.status")) it prints"
+    sed 's/^/  /' "$WORK/$id.twin"
+    printf 'and without (exit status %s)\n' "$(<"$WORK/$id.plain.status")"
+    sed 's/^/  /' "$WORK/$id.plain"
+  fi
+  [[ $(<"$WORK/$id.plain.status") == 0 ]] || fault "check-$id-corrected ends with $(<"$WORK/$id.plain.status")"
+  # Its page shows the finding as it is printed, the summary line apart.
+  page=$LAB_ROOT/docs/verbs-check/$id.md
+  if [[ ! -e $page ]]; then
+    fault "there is no docs/verbs-check/$id.md"
+  elif ! diff -u <(awk '/^```/ { inside = !inside && $0 == "```text"; next } inside' "$page") \
+    <(grep '^verbs-check:' "$wrong" | grep -v 'finding(s)$') >"$WORK/diff"; then
+    fault "docs/verbs-check/$id.md shows another finding than is printed (+)"
+    sed 's/^/  /' "$WORK/diff"
+  fi
+done
+printf '%s programs and their twins\n' "${#ids[@]}"
+exit $failed

@@ -1,0 +1,111 @@
+#include "checker.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+namespace verbs_check {
+
+namespace {
+
+const char* setting(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+void say(const std::string& text) {
+  // Not by stdio: the program may have closed or redirected its stream, or be in the middle of it.
+  static_cast<void>(!write(STDERR_FILENO, text.data(), text.size()));
+}
+
+}  // namespace
+
+Checker& Checker::get() {
+  static auto* const checker = new Checker;  // never destroyed: verbs may be called until the very end
+  return *checker;
+}
+
+Checker::Checker() : exit_code_{std::atoi(setting("VERBS_CHECK_EXIT_CODE"))} {
+  if (const std::string wrong = injector_.parse(setting("VERBS_CHECK_FAIL")); !wrong.empty()) {
+    say("verbs-check: --fail: " + wrong + "\n");
+    _exit(2);
+  }
+  if (const std::string path = setting("VERBS_CHECK_TRACE"); !path.empty()) {
+    if (const int code = trace_.open(path); code != 0) {
+      say("verbs-check: cannot write the trace " + path + ": " + strerrordesc_np(code) + "\n");
+      _exit(2);
+    }
+  }
+}
+
+void Checker::report(const Call& call, std::string id, std::string what, std::string objects, std::string why,
+                     std::string mend) {
+  Finding finding{.id = std::move(id),
+                  .what = std::move(what),
+                  .where = call.where == nullptr ? std::string{} : resolve(call.where),
+                  .objects = std::move(objects),
+                  .why = std::move(why),
+                  .mend = std::move(mend)};
+  const std::string text = to_text(finding);
+  if (findings_.add(std::move(finding))) {
+    say(text);
+  }
+}
+
+int Checker::injected(const Call& call) {
+  const std::lock_guard lock{mutex};
+  return injector_.next(call.verb);
+}
+
+void Checker::record(const Call& call, const void* object, std::int64_t result) {
+  if (!trace_.is_open()) {
+    return;
+  }
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const std::lock_guard lock{mutex};
+  const Object* known = model.living(object);
+  if (known == nullptr) {
+    known = model.tombstone(object);
+  }
+  trace_.write(json_line({{"time_ns", std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec},
+                          {"pid", std::int64_t{getpid()}},
+                          {"thread", std::int64_t{syscall(SYS_gettid)}},
+                          {"verb", std::string{call.verb}},
+                          {"object", known == nullptr ? std::string{} : known->name},
+                          {"result", result},
+                          {"where", resolve(call.where)}}));
+}
+
+int Checker::finish() {
+  const std::lock_guard lock{mutex};
+  for (const Object* const object : model.alive()) {
+    report({"exit", object->made}, "leak", object->name + " was never destroyed", describe(*object, resolve),
+           "the kernel takes it back when the process ends, but a program that goes on loses it, and what it uses "
+           "cannot be "
+           "destroyed either",
+           std::string{"call "} + destroy_verb(object->kind) + " on every way out, or give it an owner");
+  }
+  for (const auto& [finding, times] : findings_.repeated()) {
+    say("verbs-check: [" + finding->id + "] came " + std::to_string(times) + " times at " + finding->where + "\n");
+  }
+  if (findings_.count() == 0) {
+    return 0;
+  }
+  say("verbs-check: " + std::to_string(findings_.count()) + " finding(s)\n");
+  return exit_code_;
+}
+
+}  // namespace verbs_check
+
+// After the program's own destructors: what lives now, nobody will destroy.
+__attribute__((destructor)) static void verbs_check_at_exit() {
+  if (const int status = verbs_check::Checker::get().finish(); status != 0) {
+    std::fflush(nullptr);
+    _exit(status);
+  }
+}

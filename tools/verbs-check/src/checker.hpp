@@ -1,0 +1,55 @@
+// The one checker of a process: what it knows, what it was told, what it has found.
+#pragma once
+
+#include "datapath.hpp"
+#include "finding.hpp"
+#include "inject.hpp"
+#include "model.hpp"
+#include "trace.hpp"
+#include "where.hpp"
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace verbs_check {
+
+// One call of the program into the library.
+struct Call {
+  const char* verb;
+  const void* where;
+};
+
+class Checker {
+public:
+  // Made at the first call; its settings come from the environment, where the command put them.
+  static Checker& get();
+
+  // Whoever uses model, data or findings holds this. It is never held while a verb runs: some of them block.
+  std::mutex mutex;
+  Model model;
+  DataPath data;
+
+  // Shows a finding, unless the same was shown for this place. Under the mutex.
+  void report(const Call& call, std::string id, std::string what, std::string objects, std::string why,
+              std::string mend);
+
+  // The errno value with which the call shall fail instead of being made, or 0.
+  int injected(const Call& call);
+
+  // One line of the trace, if there is one.
+  void record(const Call& call, const void* object, std::int64_t result);
+
+  // The end of the program: what still lives, the summary. Returns the exit status to force, or 0.
+  int finish();
+
+private:
+  Checker();
+
+  Findings findings_;
+  Injector injector_;
+  Trace trace_;
+  int exit_code_ = 0;
+};
+
+}  // namespace verbs_check

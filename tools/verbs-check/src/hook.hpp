@@ -1,0 +1,107 @@
+// What the hooks have in common: a call that makes an object, one that destroys it, one that uses it.
+#pragma once
+
+#include "checker.hpp"
+
+#include <cerrno>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace verbs_check {
+
+// Inside a verb the library calls others of its own: those are not the program's.
+class Depth {
+public:
+  Depth() { ++depth(); }
+  ~Depth() { --depth(); }
+  Depth(const Depth&) = delete;
+  Depth& operator=(const Depth&) = delete;
+
+  [[nodiscard]] static bool is_nested() { return depth() > 1; }
+
+private:
+  static int& depth() {
+    static thread_local int value = 0;
+    return value;
+  }
+};
+
+// True, with a finding, when the object was destroyed before: the call must not reach the library, which would crash.
+bool is_gone(const Call& call, const void* address);
+
+// Makes the call, unless it shall fail, and enters what it made. errno is as the verb left it.
+template <class T, class Real>
+T* create(const Call& call, Kind kind, std::set<const void*> used, Real real) {
+  const Depth depth;
+  if (Depth::is_nested()) {
+    return real();
+  }
+  Checker& checker = Checker::get();
+  for (const void* const needed : used) {
+    if (is_gone(call, needed)) {
+      errno = EINVAL;
+      return nullptr;
+    }
+  }
+  T* made = nullptr;
+  int code = checker.injected(call);
+  if (code == 0) {
+    made = real();
+    code = errno;
+  }
+  if (made != nullptr) {
+    const std::lock_guard lock{checker.mutex};
+    used.erase(nullptr);
+    checker.model.add(made, kind, call.where, std::move(used));
+  }
+  checker.record(call, made, made == nullptr ? code : 0);
+  errno = code;
+  return made;
+}
+
+// Makes the call, unless it shall fail or the object is gone already. On EBUSY it names who still uses the object.
+template <class Real>
+int destroy(const Call& call, const void* address, Real real) {
+  const Depth depth;
+  if (Depth::is_nested()) {
+    return real();
+  }
+  if (is_gone(call, address)) {
+    errno = EINVAL;
+    return EINVAL;
+  }
+  Checker& checker = Checker::get();
+  if (const int code = checker.injected(call); code != 0) {
+    checker.record(call, address, code);
+    errno = code;
+    return code;
+  }
+  // Taken out before: once the verb has freed it, another thread may be given the same address.
+  Object taken;
+  bool known = false;
+  {
+    const std::lock_guard lock{checker.mutex};
+    if (const Object* const object = checker.model.living(address); object != nullptr) {
+      taken = *object;
+      known = true;
+      checker.model.remove(address, call.where);
+    }
+  }
+  const int result = real();
+  const int left_in_errno = errno;
+  if (result != 0 && known) {
+    const std::lock_guard lock{checker.mutex};
+    checker.model.restore(address, taken);
+    if (const auto users = checker.model.users(address); result == EBUSY && !users.empty()) {
+      checker.report(call, "busy", taken.name + " cannot be destroyed: it is in use", describe(users, resolve),
+                     "the verb answers EBUSY and does not say who; the object stays alive, and usable",
+                     "destroy first what uses it");
+    }
+  }
+  checker.record(call, address, result);
+  errno = left_in_errno;
+  return result;
+}
+
+}  // namespace verbs_check

@@ -1,0 +1,221 @@
+// The verbs that make and destroy objects.
+#include "hook.hpp"
+#include "hooks_data.hpp"
+#include "real.hpp"
+
+#include <infiniband/verbs.h>
+
+// The header has these as macros over the functions that programs really call.
+#undef ibv_reg_mr
+
+#define HERE(verb) \
+  { verb, verbs_check::caller(__builtin_return_address(0)) }
+
+using namespace verbs_check;
+
+namespace verbs_check {
+
+bool is_gone(const Call& call, const void* address) {
+  Checker& checker = Checker::get();
+  const std::lock_guard lock{checker.mutex};
+  if (address == nullptr || checker.model.living(address) != nullptr) {
+    return false;
+  }
+  const Object* const gone = checker.model.tombstone(address);
+  if (gone == nullptr) {
+    return false;  // made by a call that the checker does not know
+  }
+  const bool again = std::string_view{call.verb} == destroy_verb(gone->kind);
+  checker.report(
+      call, again ? "destroyed-twice" : "used-after-destroy",
+      std::string{call.verb} + " on " + gone->name + ", which is destroyed already", describe(*gone, resolve),
+      "its memory is free and may belong to something else by now; the library would crash here or, worse, not",
+      again ? "give each object one owner; set the pointer to null where it is destroyed"
+            : "destroy it after its last use");
+  return true;
+}
+
+namespace {
+
+// Does something to what the checker knows of queues and memory.
+template <class Work>
+void with_data(Work work) {
+  Checker& checker = Checker::get();
+  const std::lock_guard lock{checker.mutex};
+  work(checker.data);
+}
+
+template <class Real>
+ibv_mr* register_memory(const Call& call, ibv_pd* pd, std::uint64_t begin, unsigned access, Real verb) {
+  ibv_mr* const mr = create<ibv_mr>(call, Kind::mr, {pd}, verb);
+  if (mr != nullptr) {
+    with_data([&](DataPath& data) {
+      data.add_region({.mr = mr,
+                       .pd = pd,
+                       .begin = begin,
+                       .length = mr->length,
+                       .access = access,
+                       .lkey = mr->lkey,
+                       .rkey = mr->rkey});
+    });
+  }
+  return mr;
+}
+
+}  // namespace
+
+}  // namespace verbs_check
+
+extern "C" {
+
+ibv_device** ibv_get_device_list(int* count) {
+  return create<ibv_device*>(HERE("ibv_get_device_list"), Kind::device_list, {},
+                             [&] { return real<ibv_device**(int*)>("ibv_get_device_list")(count); });
+}
+
+void ibv_free_device_list(ibv_device** list) {
+  destroy(HERE("ibv_free_device_list"), list, [&] {
+    real<void(ibv_device**)>("ibv_free_device_list")(list);
+    return 0;
+  });
+}
+
+ibv_context* ibv_open_device(ibv_device* device) {
+  ibv_context* const context = create<ibv_context>(HERE("ibv_open_device"), Kind::context, {}, [&] {
+    return real<ibv_context*(ibv_device*)>("ibv_open_device")(device);
+  });
+  if (context != nullptr) {
+    watch_data(context);
+  }
+  return context;
+}
+
+int ibv_close_device(ibv_context* context) {
+  const Call call HERE("ibv_close_device");
+  Checker& checker = Checker::get();
+  if (!Depth::is_nested()) {
+    const std::lock_guard lock{checker.mutex};
+    const auto users = checker.model.users(context);
+    if (const Object* const object = checker.model.living(context); object != nullptr && !users.empty()) {
+      checker.report(
+          call, "closed-with-children", object->name + " is closed while objects of it live", describe(users, resolve),
+          "ibv_close_device answers 0, but every pointer to them dangles: the next verb on one of them crashes",
+          "destroy them first, in the reverse order of their creation");
+    }
+  }
+  return destroy(call, context, [&] {
+    {
+      // The kernel takes them away with the file: they are gone, and no leak.
+      const std::lock_guard lock{checker.mutex};
+      checker.model.remove_users(context, call.where);
+    }
+    unwatch_data(context);
+    const int result = real<int(ibv_context*)>("ibv_close_device")(context);
+    if (result != 0) {
+      watch_data(context);
+    }
+    return result;
+  });
+}
+
+ibv_pd* ibv_alloc_pd(ibv_context* context) {
+  return create<ibv_pd>(HERE("ibv_alloc_pd"), Kind::pd, {context},
+                        [&] { return real<ibv_pd*(ibv_context*)>("ibv_alloc_pd")(context); });
+}
+
+int ibv_dealloc_pd(ibv_pd* pd) {
+  return destroy(HERE("ibv_dealloc_pd"), pd, [&] { return real<int(ibv_pd*)>("ibv_dealloc_pd")(pd); });
+}
+
+ibv_mr* ibv_reg_mr(ibv_pd* pd, void* address, size_t length, int access) {
+  return register_memory(
+      HERE("ibv_reg_mr"), pd, reinterpret_cast<std::uintptr_t>(address), static_cast<unsigned>(access),
+      [&] { return real<ibv_mr*(ibv_pd*, void*, size_t, int)>("ibv_reg_mr")(pd, address, length, access); });
+}
+
+// What the macro ibv_reg_mr calls when the access flags are not known at compile time.
+ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* address, size_t length, uint64_t iova, unsigned access) {
+  return register_memory(HERE("ibv_reg_mr"), pd, iova, access, [&] {
+    return real<ibv_mr*(ibv_pd*, void*, size_t, uint64_t, unsigned)>("ibv_reg_mr_iova2")(pd, address, length, iova,
+                                                                                         access);
+  });
+}
+
+int ibv_dereg_mr(ibv_mr* mr) {
+  return destroy(HERE("ibv_dereg_mr"), mr, [&] {
+    Region region;
+    with_data([&](DataPath& data) { region = data.take_region(mr); });
+    const int result = real<int(ibv_mr*)>("ibv_dereg_mr")(mr);
+    if (result != 0 && region.mr != nullptr) {
+      with_data([&](DataPath& data) { data.add_region(region); });
+    }
+    return result;
+  });
+}
+
+ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
+  return create<ibv_comp_channel>(HERE("ibv_create_comp_channel"), Kind::channel, {context}, [&] {
+    return real<ibv_comp_channel*(ibv_context*)>("ibv_create_comp_channel")(context);
+  });
+}
+
+int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
+  return destroy(HERE("ibv_destroy_comp_channel"), channel,
+                 [&] { return real<int(ibv_comp_channel*)>("ibv_destroy_comp_channel")(channel); });
+}
+
+ibv_cq* ibv_create_cq(ibv_context* context, int entries, void* cq_context, ibv_comp_channel* channel, int vector) {
+  return create<ibv_cq>(HERE("ibv_create_cq"), Kind::cq, {context, channel}, [&] {
+    return real<ibv_cq*(ibv_context*, int, void*, ibv_comp_channel*, int)>("ibv_create_cq")(
+        context, entries, cq_context, channel, vector);
+  });
+}
+
+int ibv_destroy_cq(ibv_cq* cq) {
+  return destroy(HERE("ibv_destroy_cq"), cq, [&] { return real<int(ibv_cq*)>("ibv_destroy_cq")(cq); });
+}
+
+ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* attr) {
+  return create<ibv_srq>(HERE("ibv_create_srq"), Kind::srq, {pd},
+                         [&] { return real<ibv_srq*(ibv_pd*, ibv_srq_init_attr*)>("ibv_create_srq")(pd, attr); });
+}
+
+int ibv_destroy_srq(ibv_srq* srq) {
+  return destroy(HERE("ibv_destroy_srq"), srq, [&] { return real<int(ibv_srq*)>("ibv_destroy_srq")(srq); });
+}
+
+ibv_ah* ibv_create_ah(ibv_pd* pd, ibv_ah_attr* attr) {
+  return create<ibv_ah>(HERE("ibv_create_ah"), Kind::ah, {pd},
+                        [&] { return real<ibv_ah*(ibv_pd*, ibv_ah_attr*)>("ibv_create_ah")(pd, attr); });
+}
+
+int ibv_destroy_ah(ibv_ah* ah) {
+  return destroy(HERE("ibv_destroy_ah"), ah, [&] { return real<int(ibv_ah*)>("ibv_destroy_ah")(ah); });
+}
+
+ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
+  const std::uint32_t asked = attr->cap.max_send_wr;  // the verb writes what it grants over it
+  ibv_qp* const qp =
+      create<ibv_qp>(HERE("ibv_create_qp"), Kind::qp, {pd, attr->send_cq, attr->recv_cq, attr->srq},
+                     [&] { return real<ibv_qp*(ibv_pd*, ibv_qp_init_attr*)>("ibv_create_qp")(pd, attr); });
+  if (qp != nullptr) {
+    with_data([&](DataPath& data) {
+      data.add_qp(qp, {.number = qp->qp_num, .pd = pd, .send_depth = asked, .all_signalled = attr->sq_sig_all != 0});
+    });
+  }
+  return qp;
+}
+
+int ibv_destroy_qp(ibv_qp* qp) {
+  return destroy(HERE("ibv_destroy_qp"), qp, [&] {
+    Queues queues;
+    with_data([&](DataPath& data) { queues = data.take_qp(qp); });
+    const int result = real<int(ibv_qp*)>("ibv_destroy_qp")(qp);
+    if (result != 0 && queues.pd != nullptr) {
+      with_data([&](DataPath& data) { data.add_qp(qp, queues); });
+    }
+    return result;
+  });
+}
+
+}  // extern "C"

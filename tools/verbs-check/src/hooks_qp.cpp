@@ -1,0 +1,70 @@
+// ibv_modify_qp: what is wrong with the transition is said before the verb answers EINVAL, or does not.
+#include "hook.hpp"
+#include "real.hpp"
+#include "transition.hpp"
+
+#include <infiniband/verbs.h>
+
+#undef ibv_query_port
+
+using namespace verbs_check;
+
+namespace {
+
+// The state, the port and the path MTU limits, asked of the library itself.
+Transition look_at(ibv_qp* qp, const ibv_qp_attr* attr, int mask) {
+  Transition transition{.type = qp->qp_type, .attr = attr, .mask = mask};
+  ibv_qp_attr now{};
+  ibv_qp_init_attr init{};
+  if (ibv_query_qp(qp, &now, IBV_QP_STATE | IBV_QP_PORT, &init) != 0) {
+    return transition;
+  }
+  transition.from = now.qp_state;
+  const std::uint8_t port = (mask & IBV_QP_PORT) != 0 ? attr->port_num : now.port_num;
+  ibv_port_attr port_attr{};
+  if (port == 0 || ___ibv_query_port(qp->context, port, &port_attr) != 0) {
+    return transition;
+  }
+  transition.link_layer = port_attr.link_layer;
+  transition.active_mtu = port_attr.active_mtu;
+  if ((mask & IBV_QP_AV) != 0 && attr->ah_attr.is_global != 0) {
+    ibv_gid_entry entry{};
+    transition.source_gid_is_empty =
+        ibv_query_gid_ex(qp->context, port, attr->ah_attr.grh.sgid_index, &entry, 0) == ENODATA;
+  }
+  return transition;
+}
+
+}  // namespace
+
+extern "C" int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
+  const Call call{"ibv_modify_qp", caller(__builtin_return_address(0))};
+  const Depth depth;
+  const auto next = real<int(ibv_qp*, ibv_qp_attr*, int)>("ibv_modify_qp");
+  if (Depth::is_nested()) {
+    return next(qp, attr, mask);
+  }
+  if (is_gone(call, qp)) {
+    return EINVAL;
+  }
+  Checker& checker = Checker::get();
+  const std::vector<Fault> faults = faults_of(look_at(qp, attr, mask));
+  if (!faults.empty()) {
+    const std::lock_guard lock{checker.mutex};
+    const Object* const object = checker.model.living(qp);
+    for (const Fault& fault : faults) {
+      checker.report(call, fault.id, fault.what, object == nullptr ? "" : describe(*object, resolve), fault.why,
+                     fault.mend);
+    }
+  }
+  int result = checker.injected(call);
+  if (result == 0) {
+    result = next(qp, attr, mask);
+    if (result == 0 && (mask & IBV_QP_STATE) != 0) {
+      const std::lock_guard lock{checker.mutex};
+      checker.data.set_state(qp, attr->qp_state);
+    }
+  }
+  checker.record(call, qp, result);
+  return result;
+}
