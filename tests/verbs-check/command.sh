@@ -93,7 +93,9 @@ start host server bash -c '
   try failing --trace "$traces/failing" --fail ibv_alloc_pd=ENOMEM -- "$programs/check-busy-corrected"
   cd "$traces"
   try children --trace children -- sh -c "cd /; $programs/check-busy-corrected; $programs/check-busy-corrected"
-  try killed --trace "$traces/killed" -- timeout --signal=KILL 1 sh -c "while :; do $chapter; done" | tail -n 1
+  setsid "$check" --trace "$traces/killed" -- sh -c "while :; do $chapter; done" >/dev/null 2>&1 &
+  until [[ -e $traces/killed && $(wc -l <"$traces/killed") -ge 20 ]]; do sleep 0.1; done
+  kill -KILL -- "-$!"
 ' bash "$check" "$programs" "$chapter" "$traces"
 finish host
 expect_status 0
@@ -112,10 +114,10 @@ ended number 1
 expect_out '^error: ibv_alloc_pd: ENOMEM '
 ended destroy 1
 expect_out '^ibv_dealloc_pd: Device or resource busy$'
-expect_out '^verbs-check: \[leak\] PD #1 '
+expect_out '^verbs-check: \[closed-with-children\] context #1 '
 ended every 1
 expect_out '^ibv_dealloc_pd: Input/output error$'
-expect_out '^verbs-check: \[leak\] MR #1 '
+expect_out '^verbs-check: \[closed-with-children\] context #1 '
 ended third 1
 expect_out '^ibv_modify_qp: Input/output error$'
 ended beyond 0

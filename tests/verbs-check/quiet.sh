@@ -6,11 +6,16 @@ check=$LAB_ROOT/build/tools/verbs-check/verbs-check
 require_device
 
 # What the chapters show on purpose: a line for each finding, with the chapter's number.
-expected='06 busy
+expected='03 busy
+06 busy
+06 closed-with-children
+07 busy
 08 qp-state-skipped
 08 qp-mask-missing
 08 qp-mask-extra
-08 qp-grh-missing'
+08 qp-grh-missing
+09 lkey-unknown
+09 lkey-other-pd'
 
 # Each in one go, with the checker on one host and without it on the other. "=== NAME STATUS" ends the output of each;
 # what the checker says goes to a descriptor of its own.
