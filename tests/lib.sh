@@ -20,11 +20,13 @@ require_device() {
   fi
 }
 
-# run CMD...: runs it, and keeps its exit status in STATUS, its output in $WORK/out and $WORK/err.
+# run CMD...: runs it, and keeps its exit status in STATUS, its output in $WORK/out and $WORK/err. It may take RUN_LIMIT
+# seconds.
+RUN_LIMIT=60
 run() {
   COMMAND="$*"
   STATUS=0
-  timeout "$(scaled 60)" "$@" </dev/null >"$WORK/out" 2>"$WORK/err" || STATUS=$?
+  timeout "$(scaled "$RUN_LIMIT")" "$@" </dev/null >"$WORK/out" 2>"$WORK/err" || STATUS=$?
 }
 
 # on HOST CMD...: the same on a host.

@@ -78,7 +78,15 @@ void Checker::record(const Call& call, const void* object, std::int64_t result) 
                           {"verb", std::string{call.verb}},
                           {"object", known == nullptr ? std::string{} : known->name},
                           {"result", result},
-                          {"where", resolve(call.where)}}));
+                          {"where", place(call.where)}}));
+}
+
+const std::string& Checker::place(const void* address) {
+  const auto [found, is_new] = places_.try_emplace(address);
+  if (is_new) {
+    found->second = resolve(address);
+  }
+  return found->second;
 }
 
 int Checker::finish() {
@@ -101,6 +109,9 @@ int Checker::finish() {
 }
 
 }  // namespace verbs_check
+
+// Before main: settings that make no sense end the program before it has done anything.
+__attribute__((constructor)) static void verbs_check_at_start() { verbs_check::Checker::get(); }
 
 // After the program's own destructors: what lives now, nobody will destroy.
 __attribute__((destructor)) static void verbs_check_at_exit() {

@@ -8,6 +8,7 @@
 #include "trace.hpp"
 #include "where.hpp"
 
+#include <map>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -46,7 +47,11 @@ public:
 private:
   Checker();
 
+  // resolve(), remembered: a trace asks for the same few places again and again.
+  const std::string& place(const void* address);
+
   Findings findings_;
+  std::map<const void*, std::string> places_;
   Injector injector_;
   Trace trace_;
   int exit_code_ = 0;

@@ -18,7 +18,8 @@ public:
   Depth(const Depth&) = delete;
   Depth& operator=(const Depth&) = delete;
 
-  [[nodiscard]] static bool is_nested() { return depth() > 1; }
+  [[nodiscard]] static bool is_nested() { return depth() > 1; }  // with this one counted
+  [[nodiscard]] static bool is_inside() { return depth() > 0; }  // before there is this one
 
 private:
   static int& depth() {

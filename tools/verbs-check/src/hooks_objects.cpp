@@ -93,7 +93,7 @@ ibv_context* ibv_open_device(ibv_device* device) {
 int ibv_close_device(ibv_context* context) {
   const Call call HERE("ibv_close_device");
   Checker& checker = Checker::get();
-  if (!Depth::is_nested()) {
+  if (!Depth::is_inside()) {
     const std::lock_guard lock{checker.mutex};
     const auto users = checker.model.users(context);
     if (const Object* const object = checker.model.living(context); object != nullptr && !users.empty()) {
