@@ -32,3 +32,11 @@ expect_status 1
 on client setpriv --reuid=65534 --regid=65534 --clear-groups env LAB_STATE=/tmp/nobody ./lab --on host-rxe up
 expect_status 1
 expect_err 'run it as root'
+
+# And a host never touches the testbed that it is part of.
+on client ./lab --on testbed up
+expect_status 1
+expect_err 'this is a host of the testbed'
+run "$LAB_ROOT/lab" status
+expect_out '^server: up, process'
+expect_out '^client: up, process'

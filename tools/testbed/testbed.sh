@@ -27,6 +27,10 @@ testbed_address() {
   esac
 }
 
+# testbed_inside: this is a host of the testbed itself. It sees the checkout with the state of the testbed in it, but not the
+# processes: to it, everything would look dead.
+testbed_inside() { [[ -e /run/lab/session ]]; }
+
 # testbed_pid HOST: sets testbed_pid to the process id of the running host, or fails. A process counts only if it is a
 # QEMU that was started in the host's own folder: the number alone may have gone to a stranger.
 testbed_pid() {
@@ -48,6 +52,7 @@ testbed_version() { cat "$LAB_ROOT"/tools/testbed/* | cksum; }
 testbed_current() { testbed_ready "$1" && [[ $(sed -n 4p "$testbed_dir/$1/info") == "$(testbed_version)" ]]; }
 
 testbed_up() {
+  if testbed_inside; then fail "this is a host of the testbed: use its device (--on host)"; fi
   local host missing=()
   for host in "$@"; do
     testbed_address "$host" >/dev/null
@@ -213,6 +218,7 @@ testbed_choose_accel() {
 }
 
 testbed_down() {
+  if testbed_inside; then return; fi
   if (($# == 0)); then set -- "${testbed_hosts[@]}"; fi
   local host
   for host in "$@"; do testbed_address "$host" >/dev/null; done
