@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every source that the build compiles passes the checks of .clang-tidy, but for the unit tests: they would take as
-# long as all the others, most of it inside GoogleTest. clang-tidy.sh BUILD
+# Every source that the build compiles passes the checks of .clang-tidy, but for the tests: they would take longer than
+# all the others, most of it inside GoogleTest. clang-tidy.sh BUILD
 set -euo pipefail
 build=$1
 # shellcheck source=tests/lint/files.sh
@@ -10,7 +10,7 @@ need clang-tidy
 cd "$LAB_ROOT"
 [[ -e $build/compile_commands.json ]] || { printf 'there is no %s/compile_commands.json\n' "$build"; exit 1; }
 # Only what the build knows: for other files the flags would be guesses.
-mapfile -t sources < <(sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' "$build/compile_commands.json" | grep -v /tests/unit/ | sort -u)
+mapfile -t sources < <(sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' "$build/compile_commands.json" | grep -v /tests/ | sort -u)
 clang-tidy --version | sed -n 's/^ *//; /version/p'
 printf '%s files\n' "${#sources[@]}"
 # The count of suppressed warnings from system headers goes to standard error: not interesting.
