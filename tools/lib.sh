@@ -5,7 +5,9 @@
 # Everything that ./lab creates lives below LAB_STATE, except the build. LAB_CACHE holds what is expensive to make
 # and does not change (the guest kernel); several checkouts may share one.
 LAB_STATE=${LAB_STATE:-$LAB_ROOT/.lab}
+[[ $LAB_STATE == /* ]] || LAB_STATE=$PWD/$LAB_STATE
 LAB_CACHE=${LAB_CACHE:-$LAB_STATE/cache}
+[[ $LAB_CACHE == /* ]] || LAB_CACHE=$PWD/$LAB_CACHE
 
 # say TEXT: what a long step is doing. On standard error, so that a program's own output stays clean.
 say() { printf 'lab: %s\n' "$*" >&2; }
@@ -18,6 +20,14 @@ usage_error() { say "$*"; exit 2; }
 
 # scaled SECONDS: a deadline, stretched by LAB_TIME_SCALE (an integer, 1 unless set) for slow machines.
 scaled() { printf '%s\n' $(($1 * ${LAB_TIME_SCALE:-1})); }
+
+# lib_check_settings: what the environment says must make sense before anything counts with it.
+lib_check_settings() {
+  [[ ${LAB_TIME_SCALE:-1} =~ ^[1-9][0-9]{0,3}$ ]] ||
+    usage_error "LAB_TIME_SCALE is a whole number from 1 on, not '$LAB_TIME_SCALE'"
+  [[ ${LAB_IDLE_MINUTES:-30} =~ ^(0|[1-9][0-9]{0,6})$ ]] ||
+    usage_error "LAB_IDLE_MINUTES is a whole number, 0 for never, not '$LAB_IDLE_MINUTES'"
+}
 
 # with_lock NAME COMMAND...: runs COMMAND (a function) while no other ./lab of this state folder holds NAME.
 # COMMAND runs in a subshell, so the lock ends with it; anything that it leaves running must close descriptor 9 (9>&-).

@@ -32,12 +32,13 @@ testbed_address() {
 testbed_inside() { [[ -e /run/lab/session ]]; }
 
 # testbed_pid HOST: sets testbed_pid to the process id of the running host, or fails. A process counts only if it is a
-# QEMU that was started in the host's own folder: the number alone may have gone to a stranger.
+# QEMU, or the shell that is about to become one, and was started in the host's own folder: the number alone may have gone
+# to a stranger.
 testbed_pid() {
   local comm dir=$testbed_dir/$1
   testbed_pid=
   { read -r testbed_pid <"$dir/pid" && read -r comm <"/proc/$testbed_pid/comm"; } 2>/dev/null || return 1
-  [[ $comm == qemu-system-* && /proc/$testbed_pid/cwd -ef $dir ]]
+  [[ ($comm == qemu-system-* || $comm == setsid || $comm == bash || $comm == lab) && /proc/$testbed_pid/cwd -ef $dir ]]
 }
 
 # testbed_ready HOST: it runs and has said that it is ready. Starts no process: it is on the way of every exec.
