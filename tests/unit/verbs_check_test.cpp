@@ -2,6 +2,7 @@
 #include "finding.hpp"
 #include "inject.hpp"
 #include "model.hpp"
+#include "names.hpp"
 #include "trace.hpp"
 #include "transition.hpp"
 
@@ -356,24 +357,41 @@ TEST(VerbsCheckTransition, Names) {
 }
 
 TEST(VerbsCheckTrace, EscapesText) {
-  EXPECT_EQ(json_line({}), "{}");
-  EXPECT_EQ(json_line({{"a", std::int64_t{-1}}, {"b", std::string{"x"}}}), R"({"a":-1,"b":"x"})");
-  EXPECT_EQ(json_line({{"a", std::string{"\"\\\n\x01/"}}}), R"({"a":"\"\\\u000a\u0001/"})");
-  EXPECT_EQ(json_line({{"a", std::numeric_limits<std::int64_t>::min()}}), R"({"a":-9223372036854775808})");
+  EXPECT_EQ(Line{}.text(), "{}");
+  EXPECT_EQ(Line{}.add("a", -1).add("b", "x").text(), R"({"a":-1,"b":"x"})");
+  EXPECT_EQ(Line{}.add("a", "\"\\\n\x01/").text(), R"({"a":"\"\\\u000a\u0001/"})");
+  EXPECT_EQ(Line{}.add("a", std::numeric_limits<std::int64_t>::min()).text(), R"({"a":-9223372036854775808})");
 }
 
 // A file name may be any bytes; JSON is UTF-8.
 TEST(VerbsCheckTrace, ReplacesWhatIsNoUtf8) {
-  EXPECT_EQ(json_line({{"a", std::string{"\xc3\xa9\xe4\xb8\xad\xf0\x9f\x98\x80"}}}),
+  EXPECT_EQ(Line{}.add("a", "\xc3\xa9\xe4\xb8\xad\xf0\x9f\x98\x80").text(),
             "{\"a\":\"\xc3\xa9\xe4\xb8\xad\xf0\x9f\x98\x80\"}");
-  EXPECT_EQ(json_line({{"a", std::string{"x\xffy\xc3"}}}), R"({"a":"x\ufffdy\ufffd"})");
-  EXPECT_EQ(json_line({{"a", std::string{"\xe4\xb8"}}}), R"({"a":"\ufffd\ufffd"})");
+  EXPECT_EQ(Line{}.add("a", "x\xffy\xc3").text(), R"({"a":"x\ufffdy\ufffd"})");
+  EXPECT_EQ(Line{}.add("a", "\xe4\xb8").text(), R"({"a":"\ufffd\ufffd"})");
+}
+
+TEST(VerbsCheckTrace, NestsObjectsAndArrays) {
+  Line line;
+  line.open("a", '{').add("b", 1).open("c", '[').add("", "d").add("", 2).open("", '{').close().close().close();
+  EXPECT_EQ(line.add("e", 3).open("f", '[').text(), R"({"a":{"b":1,"c":["d",2,{}]},"e":3,"f":[]})");
+}
+
+TEST(VerbsCheckNames, OfConstants) {
+  EXPECT_EQ(opcode_name(IBV_WR_RDMA_READ), "IBV_WR_RDMA_READ");
+  EXPECT_EQ(opcode_name(IBV_WC_RECV_RDMA_WITH_IMM), "IBV_WC_RECV_RDMA_WITH_IMM");
+  EXPECT_EQ(status_name(IBV_WC_RNR_RETRY_EXC_ERR), "IBV_WC_RNR_RETRY_EXC_ERR");
+  EXPECT_EQ(opcode_name(static_cast<ibv_wr_opcode>(13)), "unknown");
+  EXPECT_EQ(type_name(IBV_QPT_UD), "IBV_QPT_UD");
+  EXPECT_EQ(send_flag_names(IBV_SEND_SIGNALED | IBV_SEND_INLINE), "IBV_SEND_SIGNALED | IBV_SEND_INLINE");
+  EXPECT_EQ(access_names(0), "0");
 }
 
 TEST(VerbsCheckTrace, WritesWholeLinesAtTheEnd) {
   std::string path = testing::TempDir() + "verbs-check-trace-" + std::to_string(getpid());
   Trace closed;
-  closed.write("nowhere");
+  Line nowhere;
+  closed.write(nowhere);
   EXPECT_FALSE(closed.is_open());
   {
     Trace first;
@@ -381,9 +399,11 @@ TEST(VerbsCheckTrace, WritesWholeLinesAtTheEnd) {
     ASSERT_EQ(first.open(path), 0);
     ASSERT_EQ(second.open(path), 0);  // another process of the program
     EXPECT_TRUE(first.is_open());
-    first.write("{}");
-    second.write("{\"a\":1}");
-    first.write("{}");
+    Line empty;
+    Line one;
+    first.write(empty);
+    second.write(one.add("a", 1));
+    first.write(empty);
   }
   std::ostringstream text;
   text << std::ifstream{path}.rdbuf();

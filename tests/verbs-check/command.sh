@@ -146,13 +146,16 @@ fields() {
   while IFS= read -r line; do
     jq -es 'length == 1' >/dev/null <<<"$line" || wrong "one JSON value in the line $line"
   done <"$WORK/out"
-  jq -es 'all(.[]; (.verb | type == "string" and startswith("ibv_")) and (.object | type) == "string" and
-    (.result | type) == "number" and (.where | type) == "string" and (.thread | type == "number" and . > 0) and
-    (.pid | type == "number" and . > 0) and (.time_ns | type == "number" and . > 0))' "$WORK/out" >/dev/null ||
-    wrong 'the fields verb, object, result, where, thread, pid and time_ns in each line'
+  jq -es 'all(.[]; (.thread | type == "number" and . > 0) and (.pid | type == "number" and . > 0) and
+    (.time_ns | type == "number" and . > 0) and
+    (if .event == "start" then (.program | type) == "string" and (.host | type) == "string" and .realtime_ns > 0
+     elif .event == "finding" then (.id | type) == "string" and (.what | type) == "string" and (.where | type) == "string"
+     else (.verb | type == "string" and startswith("ibv_")) and (.object | type) == "string" and
+       (.result | type) == "number" and (.where | type) == "string" and (.args | type) == "object" end))' "$WORK/out" \
+    >/dev/null || wrong 'lines with the fields that docs/verbs-check/trace.md describes'
 }
 # calls FILE: verb, object and result of those that make and destroy, one call a line.
-calls() { jq -r 'select(.verb | test("_pd|_mr|modify_qp")) | "\(.verb) \(.object) \(.result)"' "$traces/$1"; }
+calls() { jq -r 'select(.verb // "" | test("_pd|_mr|modify_qp")) | "\(.verb) \(.object) \(.result)"' "$traces/$1"; }
 ended trace 0
 fields clean
 [[ $(calls clean) == 'ibv_alloc_pd PD #1 0

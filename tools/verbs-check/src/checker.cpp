@@ -3,6 +3,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +22,12 @@ const char* setting(const char* name) {
 void say(const std::string& text) {
   // Not by stdio: the program may have closed or redirected its stream, or be in the middle of it.
   static_cast<void>(!write(STDERR_FILENO, text.data(), text.size()));
+}
+
+std::int64_t now_ns(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
 }  // namespace
@@ -50,6 +58,14 @@ void Checker::report(const Call& call, std::string id, std::string what, std::st
                   .objects = std::move(objects),
                   .why = std::move(why),
                   .mend = std::move(mend)};
+  if (trace_.is_open()) {
+    Line line = this->line();
+    trace_.write(line.add("event", "finding")
+                     .add("id", finding.id)
+                     .add("what", finding.what)
+                     .add("objects", finding.objects)
+                     .add("where", finding.where));
+  }
   const std::string text = to_text(finding);
   if (findings_.add(std::move(finding))) {
     say(text);
@@ -61,24 +77,35 @@ int Checker::injected(const Call& call) {
   return injector_.next(call.verb);
 }
 
-void Checker::record(const Call& call, const void* object, std::int64_t result) {
-  if (!trace_.is_open()) {
-    return;
+Line Checker::line() {
+  // Also once more in a child that was forked.
+  if (started_ != getpid()) {
+    started_ = getpid();
+    std::array<char, 256> host{};
+    gethostname(host.data(), host.size() - 1);
+    Line start = line();
+    trace_.write(start.add("event", "start")
+                     .add("program", program_invocation_short_name)
+                     .add("host", host.data())
+                     .add("realtime_ns", now_ns(CLOCK_REALTIME)));
   }
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  const std::lock_guard lock{mutex};
-  const Object* known = model.living(object);
-  if (known == nullptr) {
-    known = model.tombstone(object);
+  Line line;
+  line.add("time_ns", now_ns(CLOCK_MONOTONIC)).add("pid", getpid()).add("thread", syscall(SYS_gettid));
+  return line;
+}
+
+Line Checker::line(const Call& call, const void* object, std::int64_t result) {
+  Line line = this->line();
+  line.add("verb", call.verb).add("object", name(object)).add("result", result).add("where", place(call.where));
+  return line;
+}
+
+std::string_view Checker::name(const void* object) {
+  if (const Object* const living = model.living(object); living != nullptr) {
+    return living->name;
   }
-  trace_.write(json_line({{"time_ns", std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec},
-                          {"pid", std::int64_t{getpid()}},
-                          {"thread", std::int64_t{syscall(SYS_gettid)}},
-                          {"verb", std::string{call.verb}},
-                          {"object", known == nullptr ? std::string{} : known->name},
-                          {"result", result},
-                          {"where", place(call.where)}}));
+  const Object* const gone = model.tombstone(object);
+  return gone == nullptr ? std::string_view{} : gone->name;
 }
 
 const std::string& Checker::place(const void* address) {

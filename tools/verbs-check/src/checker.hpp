@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace verbs_check {
@@ -38,14 +39,35 @@ public:
   // The errno value with which the call shall fail instead of being made, or 0.
   int injected(const Call& call);
 
-  // One line of the trace, if there is one.
-  void record(const Call& call, const void* object, std::int64_t result);
+  // One line of the trace, if there is one. `arguments` is given the line to add the arguments of the call to, by the
+  // names of its man page; it is called under the mutex, and only when there is a trace.
+  template <class Arguments>
+  void record(const Call& call, const void* object, std::int64_t result, Arguments arguments) {
+    if (!trace_.is_open()) {
+      return;
+    }
+    const std::lock_guard lock{mutex};
+    Line line = this->line(call, object, result);
+    line.open("args", '{');
+    arguments(line);
+    trace_.write(line);
+  }
+  void record(const Call& call, const void* object, std::int64_t result) {
+    record(call, object, result, [](Line&) {});
+  }
+
+  // "CQ #1": the name of an object that lives or has lived, for the trace; empty when it is not known. Under the mutex.
+  [[nodiscard]] std::string_view name(const void* object);
 
   // The end of the program: what still lives, the summary. Returns the exit status to force, or 0.
   int finish();
 
 private:
   Checker();
+
+  // A line that has the first fields already.
+  Line line();
+  Line line(const Call& call, const void* object, std::int64_t result);
 
   // resolve(), remembered: a trace asks for the same few places again and again.
   const std::string& place(const void* address);
@@ -54,6 +76,7 @@ private:
   std::map<const void*, std::string> places_;
   Injector injector_;
   Trace trace_;
+  int started_ = 0;  // the process whose first line was written
   int exit_code_ = 0;
 };
 

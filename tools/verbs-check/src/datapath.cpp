@@ -64,6 +64,17 @@ const Queues* DataPath::find(const void* qp) const {
   return found == queues_.end() ? nullptr : &found->second;
 }
 
+const void* DataPath::qp_of(std::uint32_t number, const void* cq) const {
+  const auto [begin, end] = by_number_.equal_range(number);
+  for (auto candidate = begin; candidate != end; ++candidate) {
+    const Queues& queues = queues_.at(candidate->second);
+    if (queues.send_cq == cq || queues.recv_cq == cq) {
+      return candidate->second;
+    }
+  }
+  return nullptr;
+}
+
 std::optional<Fault> DataPath::fault_of_memory(const Queues& queues, const ibv_sge& range, bool is_written,
                                                const char* verb) const {
   if (range.length == 0) {

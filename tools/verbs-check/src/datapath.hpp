@@ -29,6 +29,8 @@ struct Region {
 struct Queues {
   std::uint32_t number = 0;
   const void* pd = nullptr;
+  const void* send_cq = nullptr;
+  const void* recv_cq = nullptr;
   ibv_qp_state state = IBV_QPS_RESET;  // as the program has set it; an error of the QP itself is not seen
   std::uint32_t send_depth = 0;        // as asked for, not as granted: another device grants no more
   bool all_signalled = false;
@@ -49,6 +51,9 @@ public:
   Queues take_qp(const void* qp);  // removes and returns them; empty ones when there are none
   void set_state(const void* qp, ibv_qp_state state);
   [[nodiscard]] const Queues* find(const void* qp) const;
+
+  // The QP with this number whose completions come to this CQ, or null.
+  [[nodiscard]] const void* qp_of(std::uint32_t number, const void* cq) const;
 
   // What is wrong with one request, before it is posted.
   [[nodiscard]] std::vector<Fault> faults_of_send(const void* qp, const ibv_send_wr& request) const;

@@ -31,9 +31,15 @@ private:
 // True, with a finding, when the object was destroyed before: the call must not reach the library, which would crash.
 bool is_gone(const Call& call, const void* address);
 
-// Makes the call, unless it shall fail, and enters what it made. errno is as the verb left it.
-template <class T, class Real>
-T* create(const Call& call, Kind kind, std::set<const void*> used, Real real) {
+// What adds nothing to the trace.
+struct NoArguments {
+  void operator()(Line& /*line*/, const void* /*made*/) const {}
+};
+
+// Makes the call, unless it shall fail, and enters what it made. errno is as the verb left it. `arguments` adds those
+// of the call to the trace: see Checker::record().
+template <class T, class Real, class Arguments = NoArguments>
+T* create(const Call& call, Kind kind, std::set<const void*> used, Real real, Arguments arguments = {}) {
   const Depth depth;
   if (Depth::is_nested()) {
     return real();
@@ -45,6 +51,7 @@ T* create(const Call& call, Kind kind, std::set<const void*> used, Real real) {
       return nullptr;
     }
   }
+  used.erase(nullptr);
   T* made = nullptr;
   int code = checker.injected(call);
   if (code == 0) {
@@ -53,10 +60,15 @@ T* create(const Call& call, Kind kind, std::set<const void*> used, Real real) {
   }
   if (made != nullptr) {
     const std::lock_guard lock{checker.mutex};
-    used.erase(nullptr);
-    checker.model.add(made, kind, call.where, std::move(used));
+    checker.model.add(made, kind, call.where, used);
   }
-  checker.record(call, made, made == nullptr ? code : 0);
+  checker.record(call, made, made == nullptr ? code : 0, [&](Line& line) {
+    arguments(line, made);
+    line.close().open("uses", '[');
+    for (const void* const needed : used) {
+      line.add("", checker.name(needed));
+    }
+  });
   errno = code;
   return made;
 }

@@ -3,6 +3,7 @@
 #include "hooks_data.hpp"
 
 #include "hook.hpp"
+#include "names.hpp"
 
 #include <array>
 #include <atomic>
@@ -38,6 +39,14 @@ void report_all(const Call& call, const void* qp, const std::vector<Fault>& faul
   }
 }
 
+std::int64_t length_of(const ibv_sge* ranges, int count) {
+  std::int64_t length = 0;
+  for (int i = 0; i < count; ++i) {
+    length += ranges[i].length;
+  }
+  return length;
+}
+
 int post_send(ibv_qp* qp, ibv_send_wr* requests, ibv_send_wr** bad) {
   const Call call{"ibv_post_send", __builtin_return_address(0)};
   Checker& checker = Checker::get();
@@ -64,7 +73,18 @@ int post_send(ibv_qp* qp, ibv_send_wr* requests, ibv_send_wr** bad) {
       checker.data.refused(qp);
     }
   }
-  checker.record(call, qp, result);
+  checker.record(call, qp, result, [&](Line& line) {
+    line.open("requests", '[');
+    for (const ibv_send_wr* request = requests; request != nullptr; request = request->next) {
+      line.open("", '{')
+          .add("wr_id", static_cast<std::int64_t>(request->wr_id))
+          .add("opcode", opcode_name(request->opcode))
+          .add("send_flags", send_flag_names(request->send_flags))
+          .add("length", length_of(request->sg_list, request->num_sge))
+          .close();
+    }
+    line.close();
+  });
   return result;
 }
 
@@ -85,7 +105,16 @@ int post_recv(ibv_qp* qp, ibv_recv_wr* requests, ibv_recv_wr** bad) {
   } else {
     *bad = requests;
   }
-  checker.record(call, qp, result);
+  checker.record(call, qp, result, [&](Line& line) {
+    line.open("requests", '[');
+    for (const ibv_recv_wr* request = requests; request != nullptr; request = request->next) {
+      line.open("", '{')
+          .add("wr_id", static_cast<std::int64_t>(request->wr_id))
+          .add("length", length_of(request->sg_list, request->num_sge))
+          .close();
+    }
+    line.close();
+  });
   return result;
 }
 
@@ -111,7 +140,20 @@ int poll_cq(ibv_cq* cq, int entries, ibv_wc* completions) {
       }
     }
   }
-  checker.record(call, cq, found);
+  checker.record(call, cq, found, [&](Line& line) {
+    line.add("num_entries", entries).close().open("completions", '[');
+    for (int i = 0; i < found; ++i) {
+      const ibv_wc& completion = completions[i];
+      line.open("", '{')
+          .add("qp", checker.name(checker.data.qp_of(completion.qp_num, cq)))
+          .add("wr_id", static_cast<std::int64_t>(completion.wr_id))
+          .add("status", status_name(completion.status));
+      if (completion.status == IBV_WC_SUCCESS) {
+        line.add("opcode", opcode_name(completion.opcode)).add("byte_len", completion.byte_len);
+      }
+      line.close();
+    }
+  });
   return found;
 }
 

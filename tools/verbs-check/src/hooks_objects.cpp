@@ -1,6 +1,7 @@
 // The verbs that make and destroy objects.
 #include "hook.hpp"
 #include "hooks_data.hpp"
+#include "names.hpp"
 #include "real.hpp"
 
 #include <infiniband/verbs.h>
@@ -46,8 +47,11 @@ void with_data(Work work) {
 }
 
 template <class Real>
-ibv_mr* register_memory(const Call& call, ibv_pd* pd, std::uint64_t begin, unsigned access, Real verb) {
-  ibv_mr* const mr = create<ibv_mr>(call, Kind::mr, {pd}, verb);
+ibv_mr* register_memory(const Call& call, ibv_pd* pd, std::uint64_t begin, std::size_t length, unsigned access,
+                        Real verb) {
+  ibv_mr* const mr = create<ibv_mr>(call, Kind::mr, {pd}, verb, [&](Line& line, const ibv_mr*) {
+    line.add("length", static_cast<std::int64_t>(length)).add("access", access_names(access));
+  });
   if (mr != nullptr) {
     with_data([&](DataPath& data) {
       data.add_region({.mr = mr,
@@ -129,13 +133,13 @@ int ibv_dealloc_pd(ibv_pd* pd) {
 
 ibv_mr* ibv_reg_mr(ibv_pd* pd, void* address, size_t length, int access) {
   return register_memory(
-      HERE("ibv_reg_mr"), pd, reinterpret_cast<std::uintptr_t>(address), static_cast<unsigned>(access),
+      HERE("ibv_reg_mr"), pd, reinterpret_cast<std::uintptr_t>(address), length, static_cast<unsigned>(access),
       [&] { return real<ibv_mr*(ibv_pd*, void*, size_t, int)>("ibv_reg_mr")(pd, address, length, access); });
 }
 
 // What the macro ibv_reg_mr calls when the access flags are not known at compile time.
 ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* address, size_t length, uint64_t iova, unsigned access) {
-  return register_memory(HERE("ibv_reg_mr"), pd, iova, access, [&] {
+  return register_memory(HERE("ibv_reg_mr"), pd, iova, length, access, [&] {
     return real<ibv_mr*(ibv_pd*, void*, size_t, uint64_t, unsigned)>("ibv_reg_mr_iova2")(pd, address, length, iova,
                                                                                          access);
   });
@@ -165,10 +169,13 @@ int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
 }
 
 ibv_cq* ibv_create_cq(ibv_context* context, int entries, void* cq_context, ibv_comp_channel* channel, int vector) {
-  return create<ibv_cq>(HERE("ibv_create_cq"), Kind::cq, {context, channel}, [&] {
-    return real<ibv_cq*(ibv_context*, int, void*, ibv_comp_channel*, int)>("ibv_create_cq")(
-        context, entries, cq_context, channel, vector);
-  });
+  return create<ibv_cq>(
+      HERE("ibv_create_cq"), Kind::cq, {context, channel},
+      [&] {
+        return real<ibv_cq*(ibv_context*, int, void*, ibv_comp_channel*, int)>("ibv_create_cq")(
+            context, entries, cq_context, channel, vector);
+      },
+      [&](Line& line, const ibv_cq*) { line.add("cqe", entries).add("comp_vector", vector); });
 }
 
 int ibv_destroy_cq(ibv_cq* cq) {
@@ -194,13 +201,34 @@ int ibv_destroy_ah(ibv_ah* ah) {
 }
 
 ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
-  const std::uint32_t asked = attr->cap.max_send_wr;  // the verb writes what it grants over it
-  ibv_qp* const qp =
-      create<ibv_qp>(HERE("ibv_create_qp"), Kind::qp, {pd, attr->send_cq, attr->recv_cq, attr->srq},
-                     [&] { return real<ibv_qp*(ibv_pd*, ibv_qp_init_attr*)>("ibv_create_qp")(pd, attr); });
+  const ibv_qp_cap asked = attr->cap;  // the verb writes what it grants over it
+  Checker& checker = Checker::get();
+  ibv_qp* const qp = create<ibv_qp>(
+      HERE("ibv_create_qp"), Kind::qp, {pd, attr->send_cq, attr->recv_cq, attr->srq},
+      [&] { return real<ibv_qp*(ibv_pd*, ibv_qp_init_attr*)>("ibv_create_qp")(pd, attr); },
+      [&](Line& line, const ibv_qp* made) {
+        line.add("qp_type", type_name(attr->qp_type))
+            .add("send_cq", checker.name(attr->send_cq))
+            .add("recv_cq", checker.name(attr->recv_cq))
+            .add("srq", checker.name(attr->srq))
+            .add("max_send_wr", asked.max_send_wr)
+            .add("max_recv_wr", asked.max_recv_wr)
+            .add("max_send_sge", asked.max_send_sge)
+            .add("max_recv_sge", asked.max_recv_sge)
+            .add("max_inline_data", asked.max_inline_data)
+            .add("sq_sig_all", attr->sq_sig_all);
+        if (made != nullptr) {
+          line.add("qp_num", made->qp_num);
+        }
+      });
   if (qp != nullptr) {
     with_data([&](DataPath& data) {
-      data.add_qp(qp, {.number = qp->qp_num, .pd = pd, .send_depth = asked, .all_signalled = attr->sq_sig_all != 0});
+      data.add_qp(qp, {.number = qp->qp_num,
+                       .pd = pd,
+                       .send_cq = attr->send_cq,
+                       .recv_cq = attr->recv_cq,
+                       .send_depth = asked.max_send_wr,
+                       .all_signalled = attr->sq_sig_all != 0});
     });
   }
   return qp;

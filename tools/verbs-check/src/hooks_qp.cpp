@@ -1,5 +1,6 @@
 // ibv_modify_qp: what is wrong with the transition is said before the verb answers EINVAL, or does not.
 #include "hook.hpp"
+#include "names.hpp"
 #include "real.hpp"
 #include "transition.hpp"
 
@@ -35,6 +36,39 @@ Transition look_at(ibv_qp* qp, const ibv_qp_attr* attr, int mask) {
   return transition;
 }
 
+// What the mask names, in the terms of ibv_modify_qp(3).
+void arguments_of(const ibv_qp_attr& attr, int mask, Line& line) {
+  struct Number {
+    int bit;
+    const char* name;
+    std::int64_t value;
+  };
+  line.add("attr_mask", mask_names(mask));
+  if ((mask & IBV_QP_STATE) != 0) {
+    line.add("qp_state", state_name(attr.qp_state));
+  }
+  if ((mask & IBV_QP_PATH_MTU) != 0) {
+    line.add("path_mtu", std::int64_t{128} << (attr.path_mtu & 7));
+  }
+  if ((mask & IBV_QP_ACCESS_FLAGS) != 0) {
+    line.add("qp_access_flags", access_names(attr.qp_access_flags));
+  }
+  for (const Number& number :
+       {Number{IBV_QP_PORT, "port_num", attr.port_num}, Number{IBV_QP_PKEY_INDEX, "pkey_index", attr.pkey_index},
+        Number{IBV_QP_QKEY, "qkey", attr.qkey}, Number{IBV_QP_DEST_QPN, "dest_qp_num", attr.dest_qp_num},
+        Number{IBV_QP_RQ_PSN, "rq_psn", attr.rq_psn}, Number{IBV_QP_SQ_PSN, "sq_psn", attr.sq_psn},
+        Number{IBV_QP_AV, "sgid_index", attr.ah_attr.grh.sgid_index},
+        Number{IBV_QP_AV, "is_global", attr.ah_attr.is_global}, Number{IBV_QP_TIMEOUT, "timeout", attr.timeout},
+        Number{IBV_QP_RETRY_CNT, "retry_cnt", attr.retry_cnt}, Number{IBV_QP_RNR_RETRY, "rnr_retry", attr.rnr_retry},
+        Number{IBV_QP_MIN_RNR_TIMER, "min_rnr_timer", attr.min_rnr_timer},
+        Number{IBV_QP_MAX_QP_RD_ATOMIC, "max_rd_atomic", attr.max_rd_atomic},
+        Number{IBV_QP_MAX_DEST_RD_ATOMIC, "max_dest_rd_atomic", attr.max_dest_rd_atomic}}) {
+    if ((mask & number.bit) != 0) {
+      line.add(number.name, number.value);
+    }
+  }
+}
+
 }  // namespace
 
 extern "C" int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
@@ -65,6 +99,6 @@ extern "C" int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
       checker.data.set_state(qp, attr->qp_state);
     }
   }
-  checker.record(call, qp, result);
+  checker.record(call, qp, result, [&](Line& line) { arguments_of(*attr, mask, line); });
   return result;
 }

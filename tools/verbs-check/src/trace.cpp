@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 
 namespace verbs_check {
@@ -33,6 +35,12 @@ std::size_t utf8_length(std::string_view text) {
 
 void append_text(std::string& line, std::string_view text) {
   line += '"';
+  // Nearly all text needs no escape.
+  const auto plain = std::ranges::find_if(text, [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x80 || c == '"' || c == '\\';
+  });
+  line.append(text.begin(), plain);
+  text.remove_prefix(static_cast<std::size_t>(plain - text.begin()));
   while (!text.empty()) {
     // File names may be any bytes.
     const std::size_t length = utf8_length(text);
@@ -59,21 +67,48 @@ void append_text(std::string& line, std::string_view text) {
 
 }  // namespace
 
-std::string json_line(std::initializer_list<Field> fields) {
-  std::string line = "{";
-  for (const Field& field : fields) {
-    if (line.size() > 1) {
-      line += ',';
-    }
-    append_text(line, field.name);
-    line += ':';
-    if (const auto* const number = std::get_if<std::int64_t>(&field.value)) {
-      line += std::to_string(*number);
-    } else {
-      append_text(line, std::get<std::string>(field.value));
-    }
+void Line::begin(std::string_view name) {
+  if (text_.back() != '{' && text_.back() != '[') {
+    text_ += ',';
   }
-  return line + "}";
+  if (!name.empty()) {
+    append_text(text_, name);
+    text_ += ':';
+  }
+}
+
+Line& Line::add(std::string_view name, std::int64_t value) {
+  begin(name);
+  std::array<char, 24> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  text_.append(digits.data(), end);
+  return *this;
+}
+
+Line& Line::add(std::string_view name, std::string_view text) {
+  begin(name);
+  append_text(text_, text);
+  return *this;
+}
+
+Line& Line::open(std::string_view name, char bracket) {
+  begin(name);
+  text_ += bracket;
+  open_ += bracket == '{' ? '}' : ']';
+  return *this;
+}
+
+Line& Line::close() {
+  text_ += open_.back();
+  open_.pop_back();
+  return *this;
+}
+
+const std::string& Line::text() {
+  while (!open_.empty()) {
+    close();
+  }
+  return text_;
 }
 
 int Trace::open(const std::string& path) {
@@ -81,8 +116,8 @@ int Trace::open(const std::string& path) {
   return descriptor_ < 0 ? errno : 0;
 }
 
-void Trace::write(const std::string& line) {
-  const std::string whole = line + "\n";
+void Trace::write(Line& line) {
+  const std::string whole = line.text() + "\n";
   // A trace on a full disk ends; the program that is watched goes on.
   if (descriptor_ >= 0 && ::write(descriptor_, whole.data(), whole.size()) != static_cast<ssize_t>(whole.size())) {
     ::close(descriptor_);

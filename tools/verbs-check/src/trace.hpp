@@ -2,20 +2,30 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <string_view>
-#include <variant>
 
 namespace verbs_check {
 
-struct Field {
-  std::string_view name;
-  std::variant<std::int64_t, std::string> value;
-};
+// One line of the trace: a JSON object that is filled from left to right. Text is escaped as JSON wants it.
+class Line {
+public:
+  Line& add(std::string_view name, std::int64_t value);
+  Line& add(std::string_view name, std::string_view text);
 
-// One line of the trace, without its end: {"verb":"ibv_alloc_pd","result":0,...}. Text is escaped as JSON wants it.
-[[nodiscard]] std::string json_line(std::initializer_list<Field> fields);
+  // An object ('{') or array ('[') in this one, until close(). In an array the names are left empty.
+  Line& open(std::string_view name, char bracket);
+  Line& close();
+
+  // The whole line without its end; what is open is closed.
+  [[nodiscard]] const std::string& text();
+
+private:
+  void begin(std::string_view name);
+
+  std::string text_ = "{";
+  std::string open_ = "}";  // what closes what is open, the innermost last
+};
 
 // Writes whole lines with one write(2) each, so that what a SIGKILL leaves ends with a whole line.
 class Trace {
@@ -24,7 +34,7 @@ public:
   int open(const std::string& path);
 
   [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
-  void write(const std::string& line);
+  void write(Line& line);
 
 private:
   int descriptor_ = -1;
