@@ -86,6 +86,20 @@ wait_for() {
   done
 }
 
+# wait_listening NAME HOST PORT: until what was started, on HOST, listens on the TCP port. For a program that does not say so,
+# and to which no test connection can be made.
+wait_listening() {
+  local tries=$(($(scaled 60) * 2)) port
+  port=$(printf ':%04X 0*:0000 0A' "$3")
+  until "$LAB_ROOT/lab" exec "$2" -- cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | grep -qE "$port"; do
+    if ((--tries == 0)) || ! kill -0 "${STARTED[$1]}" 2>/dev/null; then
+      finish "$1"
+      wrong "that it listens on port $3"
+    fi
+    sleep 0.5
+  done
+}
+
 # without_devices CMD...: the words to run CMD on a host so that it sees no RDMA device: in a mount namespace of its own,
 # in which the providers' configuration is empty. The kernel's devices stay for everybody else.
 without_devices() {

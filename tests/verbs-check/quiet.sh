@@ -38,26 +38,6 @@ programs+=(ibv_devices ibv_devinfo 'ibv_devinfo -v' 'ibv_devinfo -d nosuch')
 start without client bash -c "out=\$(mktemp) err=\$(mktemp); $script" bash "${programs[@]}"
 start with server "$check" -- bash -c "out=\$(mktemp) err=\$(mktemp); $script" bash "${programs[@]}"
 
-# The two sides of chapters 10 and 11, and of the stock ping-pong, under the checker meanwhile.
-port=18750
-both() {
-  port=$((port + 1))
-  # Only the stock client does not wait for its server.
-  start "$1.server" server "$check" --exit-code 66 -- "${@:2}" -p $port
-  [[ $1 != stock ]] || sleep "$(scaled 3)"
-  start "$1.client" client "$check" --exit-code 66 -- "${@:2}" -p $port server
-}
-both 10 "$LAB_ROOT/build/chapters/10-connection-exchange"
-both 11 "$LAB_ROOT/build/chapters/11-rc-ping-pong" -n 100
-both stock ibv_rc_pingpong -g 1 -n 100
-for name in 10 11 stock; do
-  for side in server client; do
-    finish $name.$side
-    expect_status 0
-    expect_no_out 'verbs-check'
-  done
-done
-
 # Numbers are different in each run, and addresses and GUIDs on each host.
 compared() { sed -E 's/\b[0-9a-f]{4}(:[0-9a-f]{2,6}){2,7}\b|(::ffff:|fe80::)[0-9a-f.:]+/ADDRESS/g; s/0x[0-9a-f]+/N/g; s/[0-9]+(\.[0-9]+)*/N/g; s/ +/ /g'; }
 finish without
@@ -73,3 +53,20 @@ found=$(awk '/^=== / { sub(/-.*/, "", $2); gsub(/@/, $2, text); printf "%s", tex
   match($0, /^err verbs-check: \[[^]]*\]/) && !/ came [0-9]+ times/ {
     id = substr($0, 19, RLENGTH - 19); if (text !~ "(^|\n)@ " id "\n") text = text "@ " id "\n" }' "$WORK/out") || true
 [[ $found == "$expected" ]] || wrong "these findings in the chapters: $expected; not: $found"
+
+# The two sides of chapters 10 and 11, and of the stock ping-pong, under the checker.
+both() {
+  start "$1.server" server "$check" --exit-code 66 -- "${@:3}" -p "$2"
+  # The stock client does not wait for its server.
+  [[ $1 != stock ]] || wait_listening "$1.server" server "$2"
+  start "$1.client" client "$check" --exit-code 66 -- "${@:3}" -p "$2" server
+  # The client first: where it gave up, the server waits for nothing.
+  for side in client server; do
+    finish "$1.$side"
+    expect_status 0
+    expect_no_out 'verbs-check'
+  done
+}
+both 10 18751 "$LAB_ROOT/build/chapters/10-connection-exchange"
+both 11 18752 "$LAB_ROOT/build/chapters/11-rc-ping-pong" -n 100
+both stock 18753 ibv_rc_pingpong -g 1 -n 100
