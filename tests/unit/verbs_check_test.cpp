@@ -312,6 +312,41 @@ TEST(VerbsCheckTransition, Addresses) {
   EXPECT_EQ(one.what(), "INIT to RTR with sgid_index 1, where the GID table is empty");
 }
 
+TEST(VerbsCheckTransition, FamiliesOfAddresses) {
+  const ibv_gid ipv4{.raw = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 1}};
+  const ibv_gid link_local{.raw = {0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
+  Case one = to_rtr();
+  one.attr.ah_attr.grh.dgid = ipv4;
+  one.transition.source_gid = ipv4;
+  EXPECT_EQ(one.ids(), "");
+  one.transition.source_gid = link_local;
+  EXPECT_EQ(one.what(), "INIT to RTR from sgid_index 1, an IPv6 address, to an IPv4 address of the peer");
+  one.attr.ah_attr.grh.dgid = link_local;
+  EXPECT_EQ(one.ids(), "");
+  one.transition.source_gid = {};  // not known
+  EXPECT_EQ(one.ids(), "");
+}
+
+TEST(VerbsCheckTransition, ATimeoutOfZeroNeverEnds) {
+  Case one = to_rts();
+  one.attr.timeout = 0;
+  EXPECT_EQ(one.what(), "RTR to RTS with timeout 0");
+}
+
+TEST(VerbsCheckTransition, APortThatIsDown) {
+  Case one = to_init();
+  one.attr.port_num = 1;
+  one.transition.port_state = IBV_PORT_DOWN;
+  EXPECT_EQ(one.what(), "RESET to INIT on port 1, which is not active");
+}
+
+TEST(VerbsCheckTransition, LimitsOfTheDevice) {
+  Case one = to_rts();
+  one.attr.max_rd_atomic = 17;
+  one.transition.max_rd_atomic = 16;
+  EXPECT_EQ(one.what(), "RTR to RTS with max_rd_atomic 17; the highest is 16");
+}
+
 TEST(VerbsCheckTransition, PathMtu) {
   Case one = to_rtr();
   one.attr.path_mtu = IBV_MTU_2048;

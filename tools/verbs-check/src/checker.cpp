@@ -3,7 +3,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -24,6 +26,8 @@ void say(const std::string& text) {
   static_cast<void>(!write(STDERR_FILENO, text.data(), text.size()));
 }
 
+std::atomic<Checker*> instance{nullptr};
+
 std::int64_t now_ns(clockid_t clock) {
   timespec now{};
   clock_gettime(clock, &now);
@@ -33,11 +37,26 @@ std::int64_t now_ns(clockid_t clock) {
 }  // namespace
 
 Checker& Checker::get() {
-  static auto* const checker = new Checker;  // never destroyed: verbs may be called until the very end
+  // Never destroyed: verbs may be called until the very end.
+  static auto* const checker = [] {
+    auto* const made = new Checker;
+    instance.store(made, std::memory_order_release);
+    return made;
+  }();
   return *checker;
 }
 
-Checker::Checker() : exit_code_{std::atoi(setting("VERBS_CHECK_EXIT_CODE"))} {
+Checker* Checker::get_if_made() { return instance.load(std::memory_order_acquire); }
+
+Checker::Checker()
+    : exit_code_{std::atoi(setting("VERBS_CHECK_EXIT_CODE"))}, is_strict_{*setting("VERBS_CHECK_STRICT") != '\0'} {
+  if (const std::int64_t patience = std::atoll(setting("VERBS_CHECK_PATIENCE")); patience > 0) {
+    patience_ns_ = patience * 1'000'000;  // the command gives milliseconds
+  }
+  if (const std::string wrong = completion_injector_.parse(setting("VERBS_CHECK_FAIL_COMPLETION")); !wrong.empty()) {
+    say("verbs-check: --fail-completion: " + wrong + "\n");
+    _exit(2);
+  }
   if (const std::string wrong = injector_.parse(setting("VERBS_CHECK_FAIL")); !wrong.empty()) {
     say("verbs-check: --fail: " + wrong + "\n");
     _exit(2);
@@ -72,7 +91,30 @@ void Checker::report(const Call& call, std::string id, std::string what, std::st
   }
 }
 
+void Checker::report(const Call& call, const void* object, const Fault& fault) {
+  std::vector<const Object*> objects;
+  const auto add = [&](const void* address) {
+    if (const Object* const living = model.living(address);
+        living != nullptr && std::ranges::find(objects, living) == objects.end()) {
+      objects.push_back(living);
+    }
+  };
+  add(object);
+  std::ranges::for_each(fault.objects, add);
+  report({call.verb, fault.where == nullptr ? call.where : fault.where}, fault.id, fault.what,
+         describe(objects, resolve), fault.why, fault.mend);
+}
+
+void Checker::report(const Call& call, const void* object, const std::vector<Fault>& faults) {
+  for (const Fault& fault : faults) {
+    report(call, object, fault);
+  }
+}
+
 int Checker::injected(const Call& call) {
+  if (injector_.is_idle()) {
+    return 0;
+  }
   const std::lock_guard lock{mutex};
   return injector_.next(call.verb);
 }

@@ -16,6 +16,28 @@
 
 namespace verbs_check {
 
+// The checker's lock. A thread that holds it is inside the checker: what it allocates and frees there is no business of
+// the program's.
+class Mutex {
+public:
+  void lock() {
+    mutex_.lock();
+    held() = true;
+  }
+  void unlock() {
+    held() = false;
+    mutex_.unlock();
+  }
+  [[nodiscard]] static bool is_held_here() { return held(); }
+
+private:
+  static bool& held() {
+    static thread_local bool value __attribute__((tls_model("initial-exec"))) = false;
+    return value;
+  }
+  std::mutex mutex_;
+};
+
 // One call of the program into the library.
 struct Call {
   const char* verb;
@@ -27,14 +49,30 @@ public:
   // Made at the first call; its settings come from the environment, where the command put them.
   static Checker& get();
 
+  // The same, but null before the first call. For hooks of functions that are called before anything is set up.
+  static Checker* get_if_made();
+
   // Whoever uses model, data or findings holds this. It is never held while a verb runs: some of them block.
-  std::mutex mutex;
+  Mutex mutex;
   Model model;
   DataPath data;
 
   // Shows a finding, unless the same was shown for this place. Under the mutex.
   void report(const Call& call, std::string id, std::string what, std::string objects, std::string why,
               std::string mend);
+
+  // The same for what a rule has found in a call on this object, which may be null.
+  void report(const Call& call, const void* object, const Fault& fault);
+  void report(const Call& call, const void* object, const std::vector<Fault>& faults);
+
+  // How a device would answer that does not forgive: see docs/verbs-check/strict.md.
+  [[nodiscard]] bool is_strict() const { return is_strict_; }
+
+  // How long a program polls in vain before it is told why.
+  [[nodiscard]] std::int64_t patience_ns() const { return patience_ns_; }
+
+  // The status with which the next successful completion shall be handed out, or IBV_WC_SUCCESS. Under the mutex.
+  ibv_wc_status injected_status() { return completion_injector_.next(); }
 
   // The errno value with which the call shall fail instead of being made, or 0.
   int injected(const Call& call);
@@ -75,9 +113,12 @@ private:
   Findings findings_;
   std::map<const void*, std::string> places_;
   Injector injector_;
+  CompletionInjector completion_injector_;
   Trace trace_;
   int started_ = 0;  // the process whose first line was written
   int exit_code_ = 0;
+  bool is_strict_ = false;
+  std::int64_t patience_ns_ = 5'000'000'000;
 };
 
 }  // namespace verbs_check

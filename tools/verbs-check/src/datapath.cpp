@@ -1,206 +1,414 @@
 #include "datapath.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
+#include <cstring>
+#include <iterator>
 
 namespace verbs_check {
 
 namespace {
 
-std::string hex(std::uint64_t value) {
-  std::array<char, 24> text{};
-  std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(value));
-  return text.data();
+constexpr std::size_t most_received = 64;
+
+// Of a longer message only so much is looked at when it is compared.
+constexpr std::size_t hashed_bytes = 64 * 1024;
+
+bool reads_memory(const Request& request) {
+  return request.opcode == IBV_WR_SEND || request.opcode == IBV_WR_SEND_WITH_IMM ||
+         request.opcode == IBV_WR_RDMA_WRITE || request.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 }
 
-// "of 64 bytes at offset 8 of a memory region of 48 bytes". Offsets, which are the same in every run, wherever they
-// mean something.
-std::string range_text(const ibv_sge& range, const Region& region) {
-  const std::string bytes = "of " + std::to_string(range.length) + " bytes ";
-  const std::string whole = "a memory region of " + std::to_string(region.length) + " bytes";
-  if (range.addr >= region.begin && range.addr - region.begin <= region.length) {
-    return bytes + "at offset " + std::to_string(range.addr - region.begin) + " of " + whole;
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
+  hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
+  return hash ^ (hash >> 32U);
+}
+
+std::uint64_t hash_bytes(std::uint64_t hash, const unsigned char* bytes, std::size_t count) {
+  std::uint64_t word = 0;
+  for (; count >= sizeof word; bytes += sizeof word, count -= sizeof word) {
+    std::memcpy(&word, bytes, sizeof word);
+    hash = mixed(hash, word);
   }
-  if (range.addr < region.begin && region.begin - range.addr <= range.length) {
-    return bytes + "from " + std::to_string(region.begin - range.addr) + " bytes before " + whole + " on";
-  }
-  return bytes + "at " + hex(range.addr) + ", which is nowhere in " + whole + " at " + hex(region.begin);
+  word = 0;
+  std::memcpy(&word, bytes, count);
+  return mixed(hash, word);
+}
+
+bool overlap(const ibv_sge& one, const ibv_sge& other) {
+  return one.addr < other.addr + other.length && other.addr < one.addr + one.length;
 }
 
 }  // namespace
 
-void DataPath::add_qp(const void* qp, const Queues& queues) {
-  take_qp(qp);  // one that stood there, and went away with its device
-  queues_[qp] = queues;
-  by_number_.emplace(queues.number, qp);
+Ranges::Ranges(const ibv_sge* list, int count) : count_{count > 0 ? static_cast<std::size_t>(count) : 0} {
+  if (count_ > 0) {
+    first_ = list[0];
+    rest_.assign(list + 1, list + count_);
+  }
+}
+
+std::uint64_t Ranges::length() const {
+  std::uint64_t length = 0;
+  for (std::size_t i = 0; i < count_; ++i) {
+    length += at(i).length;
+  }
+  return length;
+}
+
+// Regions.
+
+void DataPath::add_region(const Region& region) {
+  take_region(region.mr);  // one that stood there, and went away with its device
+  regions_[region.mr] = region;
+  by_lkey_.emplace(region.lkey, region.mr);
+  highest_ = std::max(highest_.load(), region.begin + region.length);
 }
 
 Region DataPath::take_region(const void* mr) {
   const auto taken = regions_.extract(mr);
-  return taken.empty() ? Region{} : taken.mapped();
-}
-
-Queues DataPath::take_qp(const void* qp) {
-  const auto taken = queues_.extract(qp);
   if (taken.empty()) {
     return {};
   }
-  std::erase_if(by_number_, [&](const auto& entry) { return entry.second == qp; });
+  const auto [begin, end] = by_lkey_.equal_range(taken.mapped().lkey);
+  by_lkey_.erase(std::find_if(begin, end, [&](const auto& entry) { return entry.second == mr; }));
+  return taken.mapped();
+}
+
+const Region* DataPath::region_of(std::uint32_t lkey, const void* pd) const {
+  const Region* found = nullptr;
+  const auto [begin, end] = by_lkey_.equal_range(lkey);
+  for (auto entry = begin; entry != end; ++entry) {
+    const Region& region = regions_.at(entry->second);
+    // Two devices may give the same key: among equals the one of the PD of the QP is meant.
+    if (found == nullptr || region.pd == pd) {
+      found = &region;
+    }
+  }
+  return found;
+}
+
+// Queues.
+
+void DataPath::add_qp(const void* qp, const Queues& queues) {
+  take_qp(qp);  // one that stood there, and went away with its device
+  qps_[qp] = queues;
+  for (const void* const cq : {queues.send_cq, queues.recv_cq}) {
+    if (Completions* const completions = find_cq(cq)) {
+      completions->qps[queues.number] = qp;
+    }
+  }
+  expect(queues, 1);
+}
+
+// So many completions more, or less, can come to this CQ.
+void DataPath::expect(const void* cq, std::ptrdiff_t count) {
+  if (Completions* const completions = find_cq(cq)) {
+    completions->outstanding = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(completions->outstanding) + count);
+  }
+}
+
+// The same for all that is posted there: 1 when they come, -1 when they do not any more.
+void DataPath::expect(const Queues& queues, std::ptrdiff_t sign) {
+  expect(queues.send_cq, sign * std::ranges::count_if(queues.sends, &Request::is_signalled));
+  expect(queues.recv_cq, sign * std::ssize(queues.receives));
+}
+
+Queues DataPath::take_qp(const void* qp) {
+  const auto taken = qps_.extract(qp);
+  if (taken.empty()) {
+    return {};
+  }
+  for (const void* const cq : {taken.mapped().send_cq, taken.mapped().recv_cq}) {
+    if (Completions* const completions = find_cq(cq)) {
+      completions->qps.erase(taken.mapped().number);
+    }
+  }
+  expect(taken.mapped(), -1);
   return taken.mapped();
 }
 
 void DataPath::set_state(const void* qp, ibv_qp_state state) {
-  if (const auto found = queues_.find(qp); found != queues_.end()) {
-    found->second.state = state;
-    if (state == IBV_QPS_RESET) {
-      found->second.sends.clear();
+  Queues* const queues = find(qp);
+  if (queues == nullptr) {
+    return;
+  }
+  queues->state = state;
+  if (state == IBV_QPS_RESET) {
+    expect(*queues, -1);
+    queues->sends.clear();
+    queues->receives.clear();
+    queues->failed.reset();
+    queues->failed_on_purpose = false;
+  } else if (state == IBV_QPS_ERR) {
+    queues->failed_on_purpose = true;
+  }
+}
+
+void DataPath::set_attributes(const void* qp, const ibv_qp_attr& attr, int mask) {
+  Queues* const queues = find(qp);
+  if (queues == nullptr) {
+    return;
+  }
+  Attributes& known = queues->attributes;
+  const auto take = [&](int bit, auto& to, auto from) {
+    if ((mask & bit) != 0) {
+      to = from;
     }
+  };
+  take(IBV_QP_DEST_QPN, known.dest_qp_num, attr.dest_qp_num);
+  take(IBV_QP_RQ_PSN, known.rq_psn, attr.rq_psn);
+  take(IBV_QP_SQ_PSN, known.sq_psn, attr.sq_psn);
+  take(IBV_QP_ACCESS_FLAGS, known.access, attr.qp_access_flags);
+  take(IBV_QP_PATH_MTU, known.path_mtu, attr.path_mtu);
+  take(IBV_QP_TIMEOUT, known.timeout, attr.timeout);
+  take(IBV_QP_RETRY_CNT, known.retry_cnt, attr.retry_cnt);
+  take(IBV_QP_RNR_RETRY, known.rnr_retry, attr.rnr_retry);
+  take(IBV_QP_MIN_RNR_TIMER, known.min_rnr_timer, attr.min_rnr_timer);
+  take(IBV_QP_MAX_QP_RD_ATOMIC, known.max_rd_atomic, attr.max_rd_atomic);
+  take(IBV_QP_MAX_DEST_RD_ATOMIC, known.max_dest_rd_atomic, attr.max_dest_rd_atomic);
+  if ((mask & IBV_QP_STATE) != 0) {
+    set_state(qp, attr.qp_state);
   }
 }
 
 const Queues* DataPath::find(const void* qp) const {
-  const auto found = queues_.find(qp);
-  return found == queues_.end() ? nullptr : &found->second;
+  const auto found = qps_.find(qp);
+  return found == qps_.end() ? nullptr : &found->second;
+}
+
+Queues* DataPath::find(const void* qp) {
+  const auto found = qps_.find(qp);
+  return found == qps_.end() ? nullptr : &found->second;
+}
+
+Completions* DataPath::find_cq(const void* cq) {
+  const auto found = cqs_.find(cq);
+  return found == cqs_.end() ? nullptr : &found->second;
 }
 
 const void* DataPath::qp_of(std::uint32_t number, const void* cq) const {
-  const auto [begin, end] = by_number_.equal_range(number);
-  for (auto candidate = begin; candidate != end; ++candidate) {
-    const Queues& queues = queues_.at(candidate->second);
-    if (queues.send_cq == cq || queues.recv_cq == cq) {
-      return candidate->second;
-    }
+  const auto found = cqs_.find(cq);
+  if (found == cqs_.end()) {
+    return nullptr;
   }
-  return nullptr;
+  const auto qp = found->second.qps.find(number);
+  return qp == found->second.qps.end() ? nullptr : qp->second;
 }
 
-std::optional<Fault> DataPath::fault_of_memory(const Queues& queues, const ibv_sge& range, bool is_written,
-                                               const char* verb) const {
-  if (range.length == 0) {
-    return std::nullopt;
-  }
-  const Region* region = nullptr;
-  for (const auto& [mr, candidate] : regions_) {
-    // Two devices may give the same key: among equals the one of the PD of the QP is meant.
-    if (candidate.lkey == range.lkey && (region == nullptr || candidate.pd == queues.pd)) {
-      region = &candidate;
-    }
-  }
-  if (region == nullptr) {
-    const bool is_rkey = range.lkey != 0 && std::ranges::any_of(regions_, [&](const auto& entry) {
-                           return entry.second.rkey == range.lkey;
-                         });
-    return Fault{"lkey-unknown",
-                 std::string{verb} + " with lkey " + hex(range.lkey) +
-                     (is_rkey ? ", which is the rkey of a memory region" : ", which no memory region has now"),
-                 "the request will fail with LOC_PROT_ERR (on Soft-RoCE: LOC_QP_OP_ERR), and take the QP to ERR",
-                 is_rkey ? "the lkey goes into the SGE, the rkey to the peer"
-                         : "take the lkey from the ibv_mr, and keep it registered until the completion is polled"};
-  }
-  if (region->pd != queues.pd) {
-    return Fault{"lkey-other-pd", std::string{verb} + " with the lkey of a memory region of another PD",
-                 "a QP may use memory of its own PD only; the request will fail and take the QP to ERR",
-                 "register the memory in the PD of the QP"};
-  }
-  if (range.addr < region->begin || range.length > region->length ||
-      range.addr - region->begin > region->length - range.length) {
-    return Fault{"sge-outside-mr", std::string{verb} + " " + range_text(range, *region),
-                 "the device does not go beyond its end: the request fails with LOC_PROT_ERR (a receive on Soft-RoCE: "
-                 "LOC_QP_OP_ERR) and takes the QP to ERR",
-                 "register all of the buffer, and post at most what is registered"};
-  }
-  if (is_written && (region->access & IBV_ACCESS_LOCAL_WRITE) == 0) {
-    return Fault{"mr-not-writable", std::string{verb} + " with a memory region without IBV_ACCESS_LOCAL_WRITE",
-                 "the device has to write there: for a receive, and for the local side of an RDMA read or an atomic",
-                 "register it with IBV_ACCESS_LOCAL_WRITE"};
-  }
-  return std::nullopt;
-}
+// Posting.
 
-std::vector<Fault> DataPath::faults_of_send(const void* qp, const ibv_send_wr& request) const {
-  std::vector<Fault> faults;
-  const Queues* const queues = find(qp);
+void DataPath::posted(const void* qp, const ibv_send_wr& request, const void* where, bool was_faulty) {
+  Queues* const queues = find(qp);
   if (queues == nullptr) {
-    return faults;
-  }
-  if (queues->state == IBV_QPS_RESET || queues->state == IBV_QPS_INIT || queues->state == IBV_QPS_RTR) {
-    faults.push_back({"post-wrong-state", std::string{"ibv_post_send on a QP in "} + state_name(queues->state),
-                      "only a QP in RTS sends; Soft-RoCE answers EINVAL and yet may carry the request out later",
-                      "bring the QP to RTS first"});
-  }
-  if (queues->sends.size() >= queues->send_depth && queues->state == IBV_QPS_RTS) {
-    faults.push_back({"send-queue-full",
-                      "ibv_post_send of request " + std::to_string(queues->sends.size() + 1) + " to a send queue of " +
-                          std::to_string(queues->send_depth),
-                      "slots come back only when the completion of a signalled send is polled; hardware answers ENOMEM "
-                      "here, Soft-RoCE goes on",
-                      "signal at least one send in every half queue, and poll its completion before going on"});
-  }
-  const bool is_inline = (request.send_flags & IBV_SEND_INLINE) != 0;
-  const bool is_written = request.opcode == IBV_WR_RDMA_READ || request.opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
-                          request.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
-  for (int i = 0; i < request.num_sge && !is_inline; ++i) {
-    if (auto fault = fault_of_memory(*queues, request.sg_list[i], is_written, "ibv_post_send")) {
-      faults.push_back(std::move(*fault));
-    }
-  }
-  return faults;
-}
-
-std::vector<Fault> DataPath::faults_of_receive(const void* qp, const ibv_recv_wr& request) const {
-  std::vector<Fault> faults;
-  const Queues* const queues = find(qp);
-  if (queues == nullptr) {
-    return faults;
-  }
-  if (queues->state == IBV_QPS_RESET) {
-    faults.push_back({"post-wrong-state", "ibv_post_recv on a QP in RESET", "receives can be posted from INIT on",
-                      "bring the QP to INIT first"});
-  }
-  for (int i = 0; i < request.num_sge; ++i) {
-    if (auto fault = fault_of_memory(*queues, request.sg_list[i], true, "ibv_post_recv")) {
-      faults.push_back(std::move(*fault));
-    }
-  }
-  return faults;
-}
-
-void DataPath::posted(const void* qp, const ibv_send_wr& request) {
-  const auto found = queues_.find(qp);
-  if (found == queues_.end()) {
     return;
   }
-  Queues& queues = found->second;
+  received_.clear();  // the program has had its turn
+  Request posted{.wr_id = request.wr_id,
+                 .sequence = ++sequence_,
+                 .where = where,
+                 .is_send = true,
+                 .is_signalled = queues->all_signalled || (request.send_flags & IBV_SEND_SIGNALED) != 0,
+                 .is_inline = (request.send_flags & IBV_SEND_INLINE) != 0,
+                 .was_faulty = was_faulty,
+                 .opcode = request.opcode,
+                 .ranges = {request.sg_list, request.num_sge}};
+  if (request.opcode == IBV_WR_ATOMIC_CMP_AND_SWP || request.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+    posted.remote_addr = request.wr.atomic.remote_addr;
+    posted.rkey = request.wr.atomic.rkey;
+  } else {
+    posted.remote_addr = request.wr.rdma.remote_addr;
+    posted.rkey = request.wr.rdma.rkey;
+  }
+  // Not of what is out of bounds: reading it could crash.
+  if (!was_faulty && !posted.is_inline && reads_memory(posted)) {
+    posted.hash = hash_of(posted);
+  }
   // Bounded: a program that never polls a send would fill the memory of the checker.
-  if (queues.sends.size() > 2 * std::size_t{queues.send_depth}) {
-    queues.sends.pop_front();
+  if (queues->sends.size() > 2 * std::size_t{queues->asked.max_send_wr}) {
+    expect(queues->send_cq, queues->sends.front().is_signalled ? -1 : 0);
+    queues->sends.pop_front();
   }
-  queues.sends.push_back({request.wr_id, queues.all_signalled || (request.send_flags & IBV_SEND_SIGNALED) != 0});
+  expect(queues->send_cq, posted.is_signalled ? 1 : 0);
+  queues->sends.push_back(std::move(posted));
 }
 
-void DataPath::refused(const void* qp) {
-  const auto found = queues_.find(qp);
-  if (found != queues_.end() && !found->second.sends.empty()) {
-    found->second.sends.pop_back();
-  }
+Request DataPath::receive_request(const ibv_recv_wr& request, const void* where, bool was_faulty) {
+  return {.wr_id = request.wr_id,
+          .sequence = ++sequence_,
+          .where = where,
+          .was_faulty = was_faulty,
+          .ranges = {request.sg_list, request.num_sge}};
 }
 
-void DataPath::polled(std::uint32_t qp_number, const ibv_wc& completion) {
-  // A receive: its opcode says so, where there is one.
-  if (completion.status == IBV_WC_SUCCESS && (completion.opcode & IBV_WC_RECV) != 0) {
+void DataPath::posted(const void* qp, const ibv_recv_wr& request, const void* where, bool was_faulty) {
+  Queues* const queues = find(qp);
+  if (queues == nullptr) {
     return;
   }
-  // QPs of two devices may have the same number. Then a slot may be given back in the wrong one too: better a full
-  // queue missed than one that is not full reported.
-  const auto [begin, end] = by_number_.equal_range(qp_number);
-  for (auto number = begin; number != end; ++number) {
-    auto& sends = queues_.at(number->second).sends;
-    const auto ended = std::ranges::find_if(sends, [&](const Queues::Send& send) {
-      return send.wr_id == completion.wr_id && (send.signalled || completion.status != IBV_WC_SUCCESS);
+  expect(queues->recv_cq, 1);
+  queues->receives.push_back(receive_request(request, where, was_faulty));
+}
+
+void DataPath::posted_srq(const void* srq, const ibv_recv_wr& request, const void* where, bool was_faulty) {
+  if (const auto found = srqs_.find(srq); found != srqs_.end()) {
+    found->second.receives.push_back(receive_request(request, where, was_faulty));
+  }
+}
+
+void DataPath::refused_send(const void* qp) {
+  Queues* const queues = find(qp);
+  if (queues == nullptr || queues->sends.empty()) {
+    return;
+  }
+  expect(queues->send_cq, queues->sends.back().is_signalled ? -1 : 0);
+  queues->sends.pop_back();
+}
+
+void DataPath::refused_receive(const void* qp) {
+  Queues* const queues = find(qp);
+  if (queues == nullptr || queues->receives.empty()) {
+    return;
+  }
+  expect(queues->recv_cq, -1);
+  queues->receives.pop_back();
+}
+
+void DataPath::refused_srq(const void* srq) {
+  if (const auto found = srqs_.find(srq); found != srqs_.end() && !found->second.receives.empty()) {
+    found->second.receives.pop_back();
+  }
+}
+
+// Polling.
+
+void DataPath::fail_on_purpose(const void* qp) {
+  if (Queues* const queues = find(qp)) {
+    queues->failed_on_purpose = true;
+  }
+}
+
+std::uint64_t DataPath::hash_of(const Request& request) const {
+  std::uint64_t hash = 1;
+  std::size_t left = hashed_bytes;
+  for (std::size_t i = 0; i < request.ranges.size(); ++i) {
+    const ibv_sge& range = request.ranges.at(i);
+    if (range.length == 0) {
+      continue;
+    }
+    const Region* const region = region_of(range.lkey, nullptr);
+    if (region == nullptr || range.addr < region->begin || range.addr + range.length > region->begin + region->length) {
+      return 0;  // it is not registered any more, and may not be there
+    }
+    const std::size_t count = std::min<std::size_t>(range.length, left);
+    hash = hash_bytes(hash, reinterpret_cast<const unsigned char*>(range.addr), count);
+    left -= count;
+  }
+  return hash == 0 ? 1 : hash;
+}
+
+std::vector<Fault> DataPath::polled(const void* cq, const ibv_wc& completion) {
+  std::vector<Fault> faults;
+  ++sequence_;
+  Queues* const queues = find(qp_of(completion.qp_num, cq));
+  if (queues == nullptr || !queues->is_watched) {
+    return faults;
+  }
+  const bool may_be_send = queues->send_cq == cq;
+  const bool may_be_receive = queues->recv_cq == cq;
+  bool is_receive = may_be_receive;
+  if (completion.status == IBV_WC_SUCCESS) {
+    is_receive = (completion.opcode & IBV_WC_RECV) != 0;
+  } else if (may_be_send && may_be_receive) {
+    // The opcode is not defined now. Sends fail in their order: what is not the oldest that can have failed is a
+    // receive.
+    const auto same_id = [&](const Request& request) { return request.wr_id == completion.wr_id; };
+    is_receive = std::ranges::none_of(queues->sends, same_id);
+  }
+  if (is_receive) {
+    retire_receive(*queues, completion, faults);
+  } else {
+    retire_send(*queues, completion, faults);
+  }
+  if (completion.status != IBV_WC_SUCCESS) {
+    if (!queues->failed) {
+      queues->failed = completion.status;
+    }
+    queues->state = IBV_QPS_ERR;
+  }
+  return faults;
+}
+
+void DataPath::retire_send(Queues& queues, const ibv_wc& completion, std::vector<Fault>& faults) {
+  const auto ended = std::ranges::find_if(queues.sends, [&](const Request& request) {
+    return request.wr_id == completion.wr_id && (request.is_signalled || completion.status != IBV_WC_SUCCESS);
+  });
+  if (ended == queues.sends.end()) {
+    return;
+  }
+  const bool failed = completion.status != IBV_WC_SUCCESS;
+  if (failed) {
+    if (auto fault = fault_of_status(queues, &*ended, completion)) {
+      faults.push_back(std::move(*fault));
+    }
+  }
+  for (auto request = queues.sends.begin(); request <= ended; ++request) {
+    expect(queues.send_cq, request->is_signalled ? -1 : 0);
+    // An answer of the peer that came after an unsignalled send shows that the send had arrived.
+    const bool is_certain = request->is_signalled || queues.last_receive < request->sequence;
+    if (!failed && is_certain && request->hash != 0 && faults.empty()) {
+      const std::uint64_t now = hash_of(*request);
+      if (now != 0 && now != request->hash) {
+        faults.push_back(
+            {"payload-changed", "the memory of a posted send was changed before its completion was polled",
+             "the device reads the memory when it sends, and again when it must send once more: the peer "
+             "gets the old bytes, the new ones or some of both; Soft-RoCE nearly always sends the old ones",
+             "leave the memory alone until the completion is polled; use another buffer meanwhile, or "
+             "IBV_SEND_INLINE for short messages",
+             request->where});
+      }
+    }
+  }
+  queues.sends.erase(queues.sends.begin(), ended + 1);
+}
+
+void DataPath::retire_receive(Queues& queues, const ibv_wc& completion, std::vector<Fault>& faults) {
+  const auto srq = srqs_.find(queues.srq);
+  auto& receives = srq == srqs_.end() ? queues.receives : srq->second.receives;
+  const auto ended = std::ranges::find(receives, completion.wr_id, &Request::wr_id);
+  if (ended == receives.end()) {
+    return;
+  }
+  expect(queues.recv_cq, srq == srqs_.end() ? -1 : 0);
+  if (completion.status == IBV_WC_SUCCESS) {
+    queues.last_receive = sequence_;
+    note_received(*ended, faults);
+  } else if (auto fault = fault_of_status(queues, &*ended, completion)) {
+    faults.push_back(std::move(*fault));
+  }
+  receives.erase(ended);
+}
+
+// Two messages in the same memory, the second posted before the first was polled, and no answer between: the second may
+// have come over the first before the program could look.
+void DataPath::note_received(const Request& request, std::vector<Fault>& faults) {
+  for (std::size_t i = 0; i < request.ranges.size(); ++i) {
+    const ibv_sge& range = request.ranges.at(i);
+    if (range.length == 0) {
+      continue;
+    }
+    const bool shared = std::ranges::any_of(received_, [&](const Received& earlier) {
+      return request.sequence < earlier.sequence && overlap(earlier.range, range);
     });
-    if (ended != sends.end()) {
-      sends.erase(sends.begin(), ended + 1);
+    if (shared && faults.empty()) {
+      faults.push_back({"receive-buffer-shared", "two messages were received into the same memory",
+                        "both receives were posted at the same time: the second message may overwrite the first before "
+                        "the program has read it",
+                        "give each posted receive memory of its own, and post it again only when its message was used",
+                        request.where});
+    }
+    received_.push_back({range, sequence_});
+    if (received_.size() > most_received) {
+      received_.pop_front();
     }
   }
 }

@@ -1,16 +1,19 @@
-// What is posted and polled: memory regions by their keys, and the queues of each QP as hardware counts them. Pure.
+// What is posted and polled: memory regions by their keys, and the queues of each QP, SRQ and CQ as hardware counts
+// them. Pure but for reading the memory that is sent. What is wrong is said by rules.cpp, waiting.cpp and statuses.cpp.
 #pragma once
 
-#include "transition.hpp"
+#include "fault.hpp"
 
 #include <infiniband/verbs.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace verbs_check {
@@ -25,32 +28,113 @@ struct Region {
   std::uint32_t rkey = 0;
 };
 
+// The SGEs of a request: copied, for the program may use its own again at once. Nearly always there is one.
+class Ranges {
+public:
+  Ranges() = default;
+  Ranges(const ibv_sge* list, int count);
+
+  [[nodiscard]] std::size_t size() const { return count_; }
+  [[nodiscard]] const ibv_sge& at(std::size_t i) const { return i == 0 ? first_ : rest_.at(i - 1); }
+  [[nodiscard]] std::uint64_t length() const;  // bytes in all
+
+private:
+  std::size_t count_ = 0;
+  ibv_sge first_{};
+  std::vector<ibv_sge> rest_;
+};
+
+// A request that was posted, until its slot comes back.
+struct Request {
+  std::uint64_t wr_id = 0;
+  std::uint64_t sequence = 0;   // grows with each post and each completion, of all queues
+  const void* where = nullptr;  // the post: a return address
+  bool is_send = false;
+  bool is_signalled = false;  // its success leaves a completion
+  bool is_inline = false;
+  bool was_faulty = false;  // something was said about it when it was posted: its failure is no news
+  ibv_wr_opcode opcode = IBV_WR_SEND;
+  std::uint64_t remote_addr = 0;  // of RDMA and atomics
+  std::uint32_t rkey = 0;
+  std::uint64_t hash = 0;  // of what is sent; 0: not known
+  Ranges ranges;
+};
+
+// What the QP was last given by ibv_modify_qp.
+struct Attributes {
+  std::uint32_t dest_qp_num = 0;
+  std::uint32_t rq_psn = 0;
+  std::uint32_t sq_psn = 0;
+  unsigned access = 0;
+  ibv_mtu path_mtu = IBV_MTU_1024;
+  unsigned timeout = 14;
+  unsigned retry_cnt = 0;
+  unsigned rnr_retry = 0;
+  unsigned min_rnr_timer = 0;
+  unsigned max_rd_atomic = 1;
+  unsigned max_dest_rd_atomic = 1;
+};
+
 // A queue pair as its requests see it.
 struct Queues {
   std::uint32_t number = 0;
+  ibv_qp_type type = IBV_QPT_RC;
+  const void* context = nullptr;
   const void* pd = nullptr;
   const void* send_cq = nullptr;
   const void* recv_cq = nullptr;
-  ibv_qp_state state = IBV_QPS_RESET;  // as the program has set it; an error of the QP itself is not seen
-  std::uint32_t send_depth = 0;        // as asked for, not as granted: another device grants no more
+  const void* srq = nullptr;
+  ibv_qp_state state = IBV_QPS_RESET;  // as the program has set it, and ERR after a failed completion
+  ibv_qp_cap asked{};                  // as asked for, not as granted: another device grants no more
   bool all_signalled = false;
+  bool is_watched = true;  // false: requests are posted by ways that are not modelled, and nothing is judged
+  Attributes attributes;
+  std::uint64_t max_message = 0;        // bytes; 0: not known
+  std::optional<ibv_wc_status> failed;  // the first failure that was polled since RESET
+  bool failed_on_purpose = false;       // the program itself has moved it to ERR
+  std::uint64_t last_receive = 0;       // the sequence of the last receive that was polled
   // Sends that hold a slot: given back only by a polled completion of a signalled one, with all that were before it.
-  struct Send {
-    std::uint64_t wr_id;
-    bool signalled;
-  };
-  std::deque<Send> sends;
+  std::deque<Request> sends;
+  std::deque<Request> receives;
+};
+
+struct SharedQueue {
+  const void* pd = nullptr;
+  std::uint32_t depth = 0;    // as asked for
+  std::uint32_t max_sge = 0;  // as asked for
+  std::deque<Request> receives;
+};
+
+struct Completions {
+  std::uint32_t entries = 0;                           // as asked for
+  bool is_watched = true;                              // false: polled by ways that are not modelled
+  std::unordered_map<std::uint32_t, const void*> qps;  // by number
+  std::size_t outstanding = 0;                         // signalled sends and receives that can leave a completion here
 };
 
 class DataPath {
 public:
-  void add_region(const Region& region) { regions_[region.mr] = region; }
+  void add_region(const Region& region);
   Region take_region(const void* mr);  // removes and returns it; an empty one when there is none
+
+  // False for memory from this address on that cannot be in any region, without looking further. Needs no mutex.
+  [[nodiscard]] bool may_be_registered(std::uint64_t begin) const {
+    return begin < highest_.load(std::memory_order_relaxed);
+  }
 
   void add_qp(const void* qp, const Queues& queues);
   Queues take_qp(const void* qp);  // removes and returns them; empty ones when there are none
   void set_state(const void* qp, ibv_qp_state state);
+  void set_attributes(const void* qp, const ibv_qp_attr& attr, int mask);
   [[nodiscard]] const Queues* find(const void* qp) const;
+  [[nodiscard]] Queues* find(const void* qp);
+
+  void add_srq(const void* srq, const SharedQueue& queue) { srqs_[srq] = queue; }
+  void take_srq(const void* srq) { srqs_.erase(srq); }
+
+  void add_cq(const void* cq, std::uint32_t entries) { cqs_[cq] = {.entries = entries}; }
+  void take_cq(const void* cq) { cqs_.erase(cq); }
+  [[nodiscard]] Completions* find_cq(const void* cq);
 
   // The QP with this number whose completions come to this CQ, or null.
   [[nodiscard]] const void* qp_of(std::uint32_t number, const void* cq) const;
@@ -58,18 +142,68 @@ public:
   // What is wrong with one request, before it is posted.
   [[nodiscard]] std::vector<Fault> faults_of_send(const void* qp, const ibv_send_wr& request) const;
   [[nodiscard]] std::vector<Fault> faults_of_receive(const void* qp, const ibv_recv_wr& request) const;
+  [[nodiscard]] std::vector<Fault> faults_of_srq_receive(const void* srq, const ibv_recv_wr& request) const;
 
-  void posted(const void* qp, const ibv_send_wr& request);
-  void refused(const void* qp);  // the last one posted was not taken after all
-  void polled(std::uint32_t qp_number, const ibv_wc& completion);
+  void posted(const void* qp, const ibv_send_wr& request, const void* where, bool was_faulty = false);
+  void posted(const void* qp, const ibv_recv_wr& request, const void* where, bool was_faulty = false);
+  void posted_srq(const void* srq, const ibv_recv_wr& request, const void* where, bool was_faulty = false);
+  // The last one posted was not taken after all.
+  void refused_send(const void* qp);
+  void refused_receive(const void* qp);
+  void refused_srq(const void* srq);
+
+  // A completion was polled. Returns what is wrong with it, or with what was done since its request was posted.
+  std::vector<Fault> polled(const void* cq, const ibv_wc& completion);
+
+  // Its next completion fails because the program was told to let it: no news.
+  void fail_on_purpose(const void* qp);
+
+  // What is wrong with giving up memory now: a request that was posted still needs it.
+  [[nodiscard]] std::optional<Fault> fault_of_dereg(const void* mr) const;
+  [[nodiscard]] std::optional<Fault> fault_of_free(std::uint64_t begin, std::uint64_t end, const char* function) const;
+
+  // Why nothing comes, for a program that has polled this CQ for a long time: nothing when something still can come.
+  // `since` is the sequence when it began.
+  [[nodiscard]] std::optional<Fault> fault_of_waiting(const void* cq, std::uint64_t since) const;
+
+  [[nodiscard]] std::uint64_t sequence() const { return sequence_.load(std::memory_order_relaxed); }
 
 private:
-  [[nodiscard]] std::optional<Fault> fault_of_memory(const Queues& queues, const ibv_sge& range, bool is_written,
-                                                     const char* verb) const;
+  struct Received {
+    ibv_sge range;
+    std::uint64_t sequence;
+  };
 
-  std::map<const void*, Region> regions_;
-  std::map<const void*, Queues> queues_;
-  std::multimap<std::uint32_t, const void*> by_number_;
+  [[nodiscard]] const Region* region_of(std::uint32_t lkey, const void* pd) const;
+  [[nodiscard]] std::optional<Fault> fault_of_memory(const void* pd, const ibv_sge& range, bool is_written,
+                                                     const char* verb) const;
+  template <class Uses>
+  std::optional<Fault> fault_of_use(Uses uses, const void* pd, const char* id, const std::string& what,
+                                    const char* why) const;
+  [[nodiscard]] std::optional<Fault> fault_of_capacity(const void* cq) const;
+  void faults_of_list(const void* pd, const ibv_recv_wr& request, const char* verb, std::uint32_t max_sge,
+                      std::vector<Fault>& faults) const;
+  [[nodiscard]] Request receive_request(const ibv_recv_wr& request, const void* where, bool was_faulty);
+  [[nodiscard]] std::uint64_t hash_of(const Request& request) const;
+  void expect(const void* cq, std::ptrdiff_t count);
+  void expect(const Queues& queues, std::ptrdiff_t sign);
+
+  void retire_send(Queues& queues, const ibv_wc& completion, std::vector<Fault>& faults);
+  void retire_receive(Queues& queues, const ibv_wc& completion, std::vector<Fault>& faults);
+  void note_received(const Request& request, std::vector<Fault>& faults);
+  [[nodiscard]] std::optional<Fault> fault_of_status(const Queues& queues, const Request* request,
+                                                     const ibv_wc& completion) const;
+  [[nodiscard]] const Queues* peer_of(const Queues& queues) const;
+  [[nodiscard]] std::string remote_memory_text(const Queues& queues, const Request& request) const;
+
+  std::unordered_map<const void*, Region> regions_;
+  std::unordered_multimap<std::uint32_t, const void*> by_lkey_;
+  std::atomic<std::uint64_t> highest_{0};  // the end of the last of all regions so far
+  std::unordered_map<const void*, Queues> qps_;
+  std::unordered_map<const void*, SharedQueue> srqs_;
+  std::unordered_map<const void*, Completions> cqs_;
+  std::atomic<std::uint64_t> sequence_{0};
+  std::deque<Received> received_;  // since the last send of the process: where messages have landed
 };
 
 }  // namespace verbs_check

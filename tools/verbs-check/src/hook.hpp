@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace verbs_check {
 
@@ -36,10 +37,17 @@ struct NoArguments {
   void operator()(Line& /*line*/, const void* /*made*/) const {}
 };
 
+// What explains no refusal.
+struct NoRefusal {
+  std::vector<Fault> operator()(int /*code*/) const { return {}; }
+};
+
 // Makes the call, unless it shall fail, and enters what it made. errno is as the verb left it. `arguments` adds those
-// of the call to the trace: see Checker::record().
-template <class T, class Real, class Arguments = NoArguments>
-T* create(const Call& call, Kind kind, std::set<const void*> used, Real real, Arguments arguments = {}) {
+// of the call to the trace, see Checker::record(); it is also given what was made, or null. `refusal` is given the
+// errno value of a verb that has failed by itself, and says why.
+template <class T, class Real, class Arguments = NoArguments, class Refusal = NoRefusal>
+T* create(const Call& call, Kind kind, std::set<const void*> used, Real real, Arguments arguments = {},
+          Refusal refusal = {}) {
   const Depth depth;
   if (Depth::is_nested()) {
     return real();
@@ -57,6 +65,11 @@ T* create(const Call& call, Kind kind, std::set<const void*> used, Real real, Ar
   if (code == 0) {
     made = real();
     code = errno;
+    if (made == nullptr) {
+      const std::vector<Fault> faults = refusal(code);
+      const std::lock_guard lock{checker.mutex};
+      checker.report(call, nullptr, faults);
+    }
   }
   if (made != nullptr) {
     const std::lock_guard lock{checker.mutex};

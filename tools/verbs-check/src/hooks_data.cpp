@@ -4,9 +4,14 @@
 
 #include "hook.hpp"
 #include "names.hpp"
+#include "real.hpp"
+#include "refusals.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <string_view>
+#include <vector>
 
 namespace verbs_check {
 
@@ -30,13 +35,127 @@ const ibv_context_ops& original(const ibv_context* context) {
   std::abort();  // our function is in the table of a context that we never changed
 }
 
-void report_all(const Call& call, const void* qp, const std::vector<Fault>& faults) {
-  Checker& checker = Checker::get();
-  const Object* const object = checker.model.living(qp);
+// The errno value with which a device that does not forgive answers such a request, or 0: some mistakes show later.
+int answer_to(const std::vector<Fault>& faults) {
   for (const Fault& fault : faults) {
-    checker.report(call, fault.id, fault.what, object == nullptr ? "" : describe(*object, resolve), fault.why,
-                   fault.mend);
+    if (fault.id == "send-queue-full" || fault.id == "receive-queue-full") {
+      return ENOMEM;
+    }
+    if (fault.id == "post-wrong-state" || fault.id == "sge-too-many" || fault.id == "inline-too-long" ||
+        fault.id == "opcode-not-offered" || fault.id == "ud-above-mtu") {
+      return EINVAL;
+    }
   }
+  return 0;
+}
+
+// In strict mode the program knows other lkeys than the device: see virtual_lkey(). So the device is given copies, of
+// the first `count` requests.
+template <class Request>
+class Translated {
+public:
+  Translated(const Request* requests, std::size_t count) {
+    std::size_t ranges = 0;
+    for (const Request* request = requests; requests_.size() < count; request = request->next) {
+      requests_.push_back(*request);
+      ranges += static_cast<std::size_t>(std::max(request->num_sge, 0));
+    }
+    ranges_.reserve(ranges);  // pointers into it stay
+    for (std::size_t i = 0; i < count; ++i) {
+      Request& request = requests_[i];
+      request.next = i + 1 < count ? &requests_[i + 1] : nullptr;
+      ibv_sge* const first = ranges_.data() + ranges_.size();
+      for (int range = 0; range < request.num_sge; ++range) {
+        ranges_.push_back(request.sg_list[range]);
+        ranges_.back().lkey = virtual_lkey(ranges_.back().lkey);
+      }
+      request.sg_list = first;
+    }
+  }
+
+  [[nodiscard]] Request* first() { return requests_.data(); }
+  // The how-manieth of them this is.
+  [[nodiscard]] std::size_t index_of(const Request* request) const {
+    return static_cast<std::size_t>(request - requests_.data());
+  }
+
+private:
+  std::vector<Request> requests_;
+  std::vector<ibv_sge> ranges_;
+};
+
+template <class Request>
+Request* nth(Request* requests, std::size_t n) {
+  for (; n > 0; --n) {
+    requests = requests->next;
+  }
+  return requests;
+}
+
+// Posting of any kind. `judge` says what is wrong with a request, `enter` takes it down as posted, `refuse` takes the
+// last one back, `post` hands the list to the device.
+template <class Request, class Judge, class Enter, class Refuse, class Post>
+int post(const Call& call, const void* queue, Request* requests, Request** bad, Judge judge, Enter enter, Refuse refuse,
+         Post post) {
+  Checker& checker = Checker::get();
+  if (is_gone(call, queue)) {
+    *bad = requests;
+    return EINVAL;
+  }
+  std::size_t count = 0;  // that go to the device
+  int answer = 0;         // to the one after them
+  bool explained = false;
+  {
+    const std::lock_guard lock{checker.mutex};
+    for (Request* request = requests; request != nullptr; request = request->next) {
+      const std::vector<Fault> faults = judge(*request);
+      if (!faults.empty()) {
+        explained = true;
+        checker.report(call, queue, faults);
+        if (checker.is_strict() && (answer = answer_to(faults)) != 0) {
+          break;
+        }
+      }
+      // Counted before the verb: its completion may be polled by another thread before this one is back.
+      enter(*request, !faults.empty());
+      ++count;
+    }
+  }
+  int result = checker.injected(call);
+  const bool is_injected = result != 0;
+  std::size_t taken = 0;
+  if (is_injected) {
+    *bad = requests;
+  } else if (checker.is_strict()) {
+    Translated<Request> translated{requests, count};
+    Request* translated_bad = nullptr;
+    result = count == 0 ? 0 : post(translated.first(), &translated_bad);
+    taken = result == 0 ? count : translated.index_of(translated_bad);
+    if (result == 0) {
+      result = answer;
+    }
+    if (result != 0) {
+      *bad = nth(requests, taken);
+    }
+  } else {
+    *bad = nullptr;  // some drivers leave it alone, and the program's may be anything
+    result = post(requests, bad);
+    if (result != 0) {
+      for (const Request* request = requests; request != *bad && request != nullptr; request = request->next) {
+        ++taken;
+      }
+    }
+  }
+  if (result != 0) {
+    const std::lock_guard lock{checker.mutex};
+    for (std::size_t i = taken; i < count; ++i) {
+      refuse();
+    }
+    if (!explained && !is_injected) {
+      checker.report(call, queue, post_refused(result, call.verb));
+    }
+  }
+  return result;
 }
 
 std::int64_t length_of(const ibv_sge* ranges, int count) {
@@ -50,29 +169,12 @@ std::int64_t length_of(const ibv_sge* ranges, int count) {
 int post_send(ibv_qp* qp, ibv_send_wr* requests, ibv_send_wr** bad) {
   const Call call{"ibv_post_send", __builtin_return_address(0)};
   Checker& checker = Checker::get();
-  {
-    const std::lock_guard lock{checker.mutex};
-    for (const ibv_send_wr* request = requests; request != nullptr; request = request->next) {
-      if (const auto faults = checker.data.faults_of_send(qp, *request); !faults.empty()) {
-        report_all(call, qp, faults);
-      }
-      // Counted before the verb: its completion may be polled by another thread before this one is back.
-      checker.data.posted(qp, *request);
-    }
-  }
-  int result = checker.injected(call);
-  if (result == 0) {
-    *bad = nullptr;  // some drivers leave it alone, and the program's may be anything
-    result = original(qp->context).post_send(qp, requests, bad);
-  } else {
-    *bad = requests;
-  }
-  if (result != 0) {
-    const std::lock_guard lock{checker.mutex};
-    for (const ibv_send_wr* request = *bad; request != nullptr; request = request->next) {
-      checker.data.refused(qp);
-    }
-  }
+  DataPath& data = checker.data;
+  const int result = post(
+      call, qp, requests, bad, [&](const ibv_send_wr& request) { return data.faults_of_send(qp, request); },
+      [&](const ibv_send_wr& request, bool was_faulty) { data.posted(qp, request, call.where, was_faulty); },
+      [&] { data.refused_send(qp); },
+      [&](ibv_send_wr* list, ibv_send_wr** refused) { return original(qp->context).post_send(qp, list, refused); });
   checker.record(call, qp, result, [&](Line& line) {
     line.open("requests", '[');
     for (const ibv_send_wr* request = requests; request != nullptr; request = request->next) {
@@ -88,24 +190,8 @@ int post_send(ibv_qp* qp, ibv_send_wr* requests, ibv_send_wr** bad) {
   return result;
 }
 
-int post_recv(ibv_qp* qp, ibv_recv_wr* requests, ibv_recv_wr** bad) {
-  const Call call{"ibv_post_recv", __builtin_return_address(0)};
-  Checker& checker = Checker::get();
-  {
-    const std::lock_guard lock{checker.mutex};
-    for (const ibv_recv_wr* request = requests; request != nullptr; request = request->next) {
-      if (const auto faults = checker.data.faults_of_receive(qp, *request); !faults.empty()) {
-        report_all(call, qp, faults);
-      }
-    }
-  }
-  int result = checker.injected(call);
-  if (result == 0) {
-    result = original(qp->context).post_recv(qp, requests, bad);
-  } else {
-    *bad = requests;
-  }
-  checker.record(call, qp, result, [&](Line& line) {
+void record_receives(const Call& call, const void* queue, int result, const ibv_recv_wr* requests) {
+  Checker::get().record(call, queue, result, [&](Line& line) {
     line.open("requests", '[');
     for (const ibv_recv_wr* request = requests; request != nullptr; request = request->next) {
       line.open("", '{')
@@ -115,31 +201,133 @@ int post_recv(ibv_qp* qp, ibv_recv_wr* requests, ibv_recv_wr** bad) {
     }
     line.close();
   });
+}
+
+int post_recv(ibv_qp* qp, ibv_recv_wr* requests, ibv_recv_wr** bad) {
+  const Call call{"ibv_post_recv", __builtin_return_address(0)};
+  DataPath& data = Checker::get().data;
+  const int result = post(
+      call, qp, requests, bad, [&](const ibv_recv_wr& request) { return data.faults_of_receive(qp, request); },
+      [&](const ibv_recv_wr& request, bool was_faulty) { data.posted(qp, request, call.where, was_faulty); },
+      [&] { data.refused_receive(qp); },
+      [&](ibv_recv_wr* list, ibv_recv_wr** refused) { return original(qp->context).post_recv(qp, list, refused); });
+  record_receives(call, qp, result, requests);
   return result;
+}
+
+int post_srq_recv(ibv_srq* srq, ibv_recv_wr* requests, ibv_recv_wr** bad) {
+  const Call call{"ibv_post_srq_recv", __builtin_return_address(0)};
+  DataPath& data = Checker::get().data;
+  const int result = post(
+      call, srq, requests, bad, [&](const ibv_recv_wr& request) { return data.faults_of_srq_receive(srq, request); },
+      [&](const ibv_recv_wr& request, bool was_faulty) { data.posted_srq(srq, request, call.where, was_faulty); },
+      [&] { data.refused_srq(srq); },
+      [&](ibv_recv_wr* list, ibv_recv_wr** refused) {
+        return original(srq->context).post_srq_recv(srq, list, refused);
+      });
+  record_receives(call, srq, result, requests);
+  return result;
+}
+
+// A CQ that this thread polls in vain.
+struct Waiting {
+  const void* cq = nullptr;
+  unsigned polls = 0;
+  std::int64_t since_ns = 0;
+  std::uint64_t sequence = 0;  // of the data path, then
+};
+
+Waiting& waiting_for(const void* cq) {
+  // A program may poll two in turn.
+  static thread_local std::array<Waiting, 4> slots __attribute__((tls_model("initial-exec")));
+  Waiting& slot = slots.at((reinterpret_cast<std::uintptr_t>(cq) >> 6U) % slots.size());
+  if (slot.cq != cq) {
+    slot = {.cq = cq};
+  }
+  return slot;
+}
+
+// By far the most frequent way through the checker: nothing to note, and next to nothing to pay.
+void polled_in_vain(const Call& call, const void* cq) {
+  Waiting& waiting = waiting_for(cq);
+  constexpr unsigned seldom = 16;
+  if (++waiting.polls % seldom != 0) {
+    return;
+  }
+  Checker& checker = Checker::get();
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  const std::int64_t now = std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+  if (waiting.since_ns == 0) {
+    waiting.since_ns = now;
+    waiting.sequence = checker.data.sequence();
+  } else if (now - waiting.since_ns > checker.patience_ns()) {
+    const std::lock_guard lock{checker.mutex};
+    if (const auto fault = checker.data.fault_of_waiting(cq, waiting.sequence)) {
+      checker.report(call, cq, *fault);
+    }
+    waiting.since_ns = now;
+    waiting.sequence = checker.data.sequence();
+  }
+}
+
+// What is not defined in a failed completion shall not look as if it were: a program that reads it fails here too, not
+// only on hardware.
+void poison(ibv_wc& completion) {
+  completion.opcode = static_cast<ibv_wc_opcode>(0x7e);
+  completion.byte_len = 0xa5a5a5a5;
+  completion.imm_data = 0xa5a5a5a5;
+  completion.src_qp = 0xa5a5a5;
+}
+
+// As if the device had reported it: its QP goes to ERR, too.
+void fail_qp(const void* address) {
+  if (address == nullptr) {
+    return;
+  }
+  const Depth depth;
+  auto* const qp = static_cast<ibv_qp*>(const_cast<void*>(address));
+  ibv_qp_attr attr{.qp_state = IBV_QPS_ERR};
+  real<int(ibv_qp*, ibv_qp_attr*, int)>("ibv_modify_qp")(qp, &attr, IBV_QP_STATE);
 }
 
 int poll_cq(ibv_cq* cq, int entries, ibv_wc* completions) {
   const Call call{"ibv_poll_cq", __builtin_return_address(0)};
+  Checker& checker = Checker::get();
+  if (const int code = checker.injected(call); code != 0) {
+    checker.record(call, cq, -code);
+    return -code;
+  }
   const int found = original(cq->context).poll_cq(cq, entries, completions);
-  if (found <= 0) {  // by far the most frequent: nothing to note, and nothing to pay
+  if (found == 0) {
+    polled_in_vain(call, cq);
+  }
+  if (found <= 0) {
     return found;
   }
-  Checker& checker = Checker::get();
+  waiting_for(cq) = {.cq = cq};
+  std::vector<const void*> failed;
   {
     const std::lock_guard lock{checker.mutex};
     for (int i = 0; i < found; ++i) {
       ibv_wc& completion = completions[i];
-      checker.data.polled(completion.qp_num, completion);
+      const void* const qp = checker.data.qp_of(completion.qp_num, cq);
+      if (completion.status == IBV_WC_SUCCESS) {
+        completion.status = checker.injected_status();
+        if (completion.status != IBV_WC_SUCCESS) {
+          failed.push_back(qp);
+          checker.data.fail_on_purpose(qp);
+        }
+      }
+      if (const auto faults = checker.data.polled(cq, completion); !faults.empty()) {
+        checker.report(call, qp, faults);
+      }
       if (completion.status != IBV_WC_SUCCESS) {
-        // What is not defined shall not look as if it were: a program that reads it fails here too, not only on
-        // hardware.
-        completion.opcode = static_cast<ibv_wc_opcode>(0x7e);
-        completion.byte_len = 0xa5a5a5a5;
-        completion.imm_data = 0xa5a5a5a5;
-        completion.src_qp = 0xa5a5a5;
+        poison(completion);
       }
     }
   }
+  std::ranges::for_each(failed, fail_qp);
   checker.record(call, cq, found, [&](Line& line) {
     line.add("num_entries", entries).close().open("completions", '[');
     for (int i = 0; i < found; ++i) {
@@ -167,6 +355,7 @@ void watch_data(ibv_context* context) {
       entry.context.store(context, std::memory_order_release);
       context->ops.post_send = post_send;
       context->ops.post_recv = post_recv;
+      context->ops.post_srq_recv = post_srq_recv;
       context->ops.poll_cq = poll_cq;
       return;
     }

@@ -3,6 +3,8 @@
 
 #include <infiniband/verbs.h>
 
+#include <cstdint>
+
 namespace verbs_check {
 
 // Puts our functions into the context's table, and keeps the originals. More than 64 contexts at a time go unwatched.
@@ -10,5 +12,8 @@ void watch_data(ibv_context* context);
 
 // The context is about to be closed.
 void unwatch_data(ibv_context* context);
+
+// In strict mode the lkey that the program sees is another number than the rkey, and than the device's: both ways.
+[[nodiscard]] constexpr std::uint32_t virtual_lkey(std::uint32_t lkey) { return lkey ^ 0x5eed0000U; }
 
 }  // namespace verbs_check

@@ -3,11 +3,18 @@
 #include "hooks_data.hpp"
 #include "names.hpp"
 #include "real.hpp"
+#include "refusals.hpp"
 
 #include <infiniband/verbs.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <system_error>
 
 // The header has these as macros over the functions that programs really call.
 #undef ibv_reg_mr
+#undef ibv_query_port
 
 #define HERE(verb) \
   { verb, verbs_check::caller(__builtin_return_address(0)) }
@@ -38,6 +45,32 @@ bool is_gone(const Call& call, const void* address) {
 
 namespace {
 
+// What the device has; all zeros where it does not say.
+ibv_device_attr attributes_of(ibv_context* context) {
+  ibv_device_attr attr{};
+  if (ibv_query_device(context, &attr) != 0) {
+    return {};
+  }
+  return attr;
+}
+
+std::uint64_t memlock_limit() {
+  rlimit limit{};
+  // Who may lock whatever he likes has no limit.
+  return geteuid() == 0 || getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX
+                                                                                                     : limit.rlim_cur;
+}
+
+Kernel look_at_kernel() {
+  Kernel kernel;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator{"/sys/class/infiniband", none}) {
+    kernel.devices.push_back(entry.path().filename());
+  }
+  kernel.has_rxe_module = std::filesystem::exists("/sys/module/rdma_rxe", none);
+  return kernel;
+}
+
 // Does something to what the checker knows of queues and memory.
 template <class Work>
 void with_data(Work work) {
@@ -49,10 +82,19 @@ void with_data(Work work) {
 template <class Real>
 ibv_mr* register_memory(const Call& call, ibv_pd* pd, std::uint64_t begin, std::size_t length, unsigned access,
                         Real verb) {
-  ibv_mr* const mr = create<ibv_mr>(call, Kind::mr, {pd}, verb, [&](Line& line, const ibv_mr*) {
-    line.add("length", static_cast<std::int64_t>(length)).add("access", access_names(access));
-  });
+  ibv_mr* const mr = create<ibv_mr>(
+      call, Kind::mr, {pd}, verb,
+      [&](Line& line, const ibv_mr*) {
+        line.add("length", static_cast<std::int64_t>(length)).add("access", access_names(access));
+      },
+      [&](int code) -> std::vector<Fault> {
+        return {mr_refused(code, {.length = length, .access = access, .memlock = memlock_limit()},
+                           attributes_of(pd->context))};
+      });
   if (mr != nullptr) {
+    if (Checker::get().is_strict()) {
+      mr->lkey = virtual_lkey(mr->lkey);
+    }
     with_data([&](DataPath& data) {
       data.add_region({.mr = mr,
                        .pd = pd,
@@ -73,8 +115,15 @@ ibv_mr* register_memory(const Call& call, ibv_pd* pd, std::uint64_t begin, std::
 extern "C" {
 
 ibv_device** ibv_get_device_list(int* count) {
-  return create<ibv_device*>(HERE("ibv_get_device_list"), Kind::device_list, {},
-                             [&] { return real<ibv_device**(int*)>("ibv_get_device_list")(count); });
+  const Call call HERE("ibv_get_device_list");
+  ibv_device** const list = create<ibv_device*>(call, Kind::device_list, {},
+                                                [&] { return real<ibv_device**(int*)>("ibv_get_device_list")(count); });
+  if (list != nullptr && *list == nullptr && !Depth::is_inside()) {
+    const Fault fault = no_device(look_at_kernel());
+    const std::lock_guard lock{Checker::get().mutex};
+    Checker::get().report(call, nullptr, fault);
+  }
+  return list;
 }
 
 void ibv_free_device_list(ibv_device** list) {
@@ -85,9 +134,11 @@ void ibv_free_device_list(ibv_device** list) {
 }
 
 ibv_context* ibv_open_device(ibv_device* device) {
-  ibv_context* const context = create<ibv_context>(HERE("ibv_open_device"), Kind::context, {}, [&] {
-    return real<ibv_context*(ibv_device*)>("ibv_open_device")(device);
-  });
+  ibv_context* const context = create<ibv_context>(
+      HERE("ibv_open_device"), Kind::context, {},
+      [&] { return real<ibv_context*(ibv_device*)>("ibv_open_device")(device); },
+      [&](Line& line, const ibv_context*) { line.add("device", ibv_get_device_name(device)); },
+      [&](int code) -> std::vector<Fault> { return {open_refused(code, ibv_get_device_name(device))}; });
   if (context != nullptr) {
     watch_data(context);
   }
@@ -146,7 +197,15 @@ ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* address, size_t length, uint64_t iova
 }
 
 int ibv_dereg_mr(ibv_mr* mr) {
-  return destroy(HERE("ibv_dereg_mr"), mr, [&] {
+  const Call call HERE("ibv_dereg_mr");
+  if (!Depth::is_inside()) {
+    Checker& checker = Checker::get();
+    const std::lock_guard lock{checker.mutex};
+    if (const auto fault = checker.data.fault_of_dereg(mr)) {
+      checker.report(call, mr, *fault);
+    }
+  }
+  return destroy(call, mr, [&] {
     Region region;
     with_data([&](DataPath& data) { region = data.take_region(mr); });
     const int result = real<int(ibv_mr*)>("ibv_dereg_mr")(mr);
@@ -169,31 +228,63 @@ int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
 }
 
 ibv_cq* ibv_create_cq(ibv_context* context, int entries, void* cq_context, ibv_comp_channel* channel, int vector) {
-  return create<ibv_cq>(
+  ibv_cq* const cq = create<ibv_cq>(
       HERE("ibv_create_cq"), Kind::cq, {context, channel},
       [&] {
         return real<ibv_cq*(ibv_context*, int, void*, ibv_comp_channel*, int)>("ibv_create_cq")(
             context, entries, cq_context, channel, vector);
       },
-      [&](Line& line, const ibv_cq*) { line.add("cqe", entries).add("comp_vector", vector); });
+      [&](Line& line, const ibv_cq*) { line.add("cqe", entries).add("comp_vector", vector); },
+      [&](int code) -> std::vector<Fault> {
+        return {cq_refused(code, entries, vector, attributes_of(context), context->num_comp_vectors)};
+      });
+  if (cq != nullptr) {
+    with_data([&](DataPath& data) { data.add_cq(cq, static_cast<std::uint32_t>(entries)); });
+  }
+  return cq;
 }
 
 int ibv_destroy_cq(ibv_cq* cq) {
-  return destroy(HERE("ibv_destroy_cq"), cq, [&] { return real<int(ibv_cq*)>("ibv_destroy_cq")(cq); });
+  const int result = destroy(HERE("ibv_destroy_cq"), cq, [&] { return real<int(ibv_cq*)>("ibv_destroy_cq")(cq); });
+  if (result == 0) {
+    with_data([&](DataPath& data) { data.take_cq(cq); });
+  }
+  return result;
 }
 
 ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* attr) {
-  return create<ibv_srq>(HERE("ibv_create_srq"), Kind::srq, {pd},
-                         [&] { return real<ibv_srq*(ibv_pd*, ibv_srq_init_attr*)>("ibv_create_srq")(pd, attr); });
+  const ibv_srq_attr asked = attr->attr;  // the verb writes what it grants over it
+  ibv_srq* const srq = create<ibv_srq>(
+      HERE("ibv_create_srq"), Kind::srq, {pd},
+      [&] { return real<ibv_srq*(ibv_pd*, ibv_srq_init_attr*)>("ibv_create_srq")(pd, attr); },
+      [&](Line& line, const ibv_srq*) { line.add("max_wr", asked.max_wr).add("max_sge", asked.max_sge); },
+      [&](int code) -> std::vector<Fault> { return {srq_refused(code, asked, attributes_of(pd->context))}; });
+  if (srq != nullptr) {
+    with_data([&](DataPath& data) { data.add_srq(srq, {.pd = pd, .depth = asked.max_wr, .max_sge = asked.max_sge}); });
+  }
+  return srq;
 }
 
 int ibv_destroy_srq(ibv_srq* srq) {
-  return destroy(HERE("ibv_destroy_srq"), srq, [&] { return real<int(ibv_srq*)>("ibv_destroy_srq")(srq); });
+  const int result = destroy(HERE("ibv_destroy_srq"), srq, [&] { return real<int(ibv_srq*)>("ibv_destroy_srq")(srq); });
+  if (result == 0) {
+    with_data([&](DataPath& data) { data.take_srq(srq); });
+  }
+  return result;
 }
 
 ibv_ah* ibv_create_ah(ibv_pd* pd, ibv_ah_attr* attr) {
-  return create<ibv_ah>(HERE("ibv_create_ah"), Kind::ah, {pd},
-                        [&] { return real<ibv_ah*(ibv_pd*, ibv_ah_attr*)>("ibv_create_ah")(pd, attr); });
+  return create<ibv_ah>(
+      HERE("ibv_create_ah"), Kind::ah, {pd},
+      [&] { return real<ibv_ah*(ibv_pd*, ibv_ah_attr*)>("ibv_create_ah")(pd, attr); },
+      [&](Line& line, const ibv_ah*) {
+        line.add("is_global", attr->is_global).add("sgid_index", attr->grh.sgid_index).add("port_num", attr->port_num);
+      },
+      [&](int code) -> std::vector<Fault> {
+        ibv_port_attr port{};
+        ___ibv_query_port(pd->context, attr->port_num, &port);
+        return {ah_refused(code, *attr, port.link_layer)};
+      });
 }
 
 int ibv_destroy_ah(ibv_ah* ah) {
@@ -220,14 +311,20 @@ ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
         if (made != nullptr) {
           line.add("qp_num", made->qp_num);
         }
+      },
+      [&](int code) -> std::vector<Fault> {
+        return {qp_refused(code, attr->qp_type, asked, attributes_of(pd->context))};
       });
   if (qp != nullptr) {
     with_data([&](DataPath& data) {
       data.add_qp(qp, {.number = qp->qp_num,
+                       .type = attr->qp_type,
+                       .context = pd->context,
                        .pd = pd,
                        .send_cq = attr->send_cq,
                        .recv_cq = attr->recv_cq,
-                       .send_depth = asked.max_send_wr,
+                       .srq = attr->srq,
+                       .asked = asked,
                        .all_signalled = attr->sq_sig_all != 0});
     });
   }

@@ -2,9 +2,12 @@
 #include "hook.hpp"
 #include "names.hpp"
 #include "real.hpp"
+#include "refusals.hpp"
 #include "transition.hpp"
 
 #include <infiniband/verbs.h>
+
+#include <algorithm>
 
 #undef ibv_query_port
 
@@ -21,6 +24,13 @@ Transition look_at(ibv_qp* qp, const ibv_qp_attr* attr, int mask) {
     return transition;
   }
   transition.from = now.qp_state;
+  if ((mask & (IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC)) != 0) {
+    ibv_device_attr device{};
+    if (ibv_query_device(qp->context, &device) == 0) {
+      transition.max_rd_atomic = static_cast<unsigned>(device.max_qp_init_rd_atom);
+      transition.max_dest_rd_atomic = static_cast<unsigned>(device.max_qp_rd_atom);
+    }
+  }
   const std::uint8_t port = (mask & IBV_QP_PORT) != 0 ? attr->port_num : now.port_num;
   ibv_port_attr port_attr{};
   if (port == 0 || ___ibv_query_port(qp->context, port, &port_attr) != 0) {
@@ -28,12 +38,21 @@ Transition look_at(ibv_qp* qp, const ibv_qp_attr* attr, int mask) {
   }
   transition.link_layer = port_attr.link_layer;
   transition.active_mtu = port_attr.active_mtu;
+  transition.port_state = port_attr.state;
+  transition.max_message = port_attr.max_msg_sz;
   if ((mask & IBV_QP_AV) != 0 && attr->ah_attr.is_global != 0) {
     ibv_gid_entry entry{};
     transition.source_gid_is_empty =
         ibv_query_gid_ex(qp->context, port, attr->ah_attr.grh.sgid_index, &entry, 0) == ENODATA;
+    transition.source_gid = entry.gid;
   }
   return transition;
+}
+
+// Values that Soft-RoCE takes as they are, and hardware does not.
+bool would_be_refused(const std::vector<Fault>& faults) {
+  return std::ranges::any_of(
+      faults, [](const Fault& fault) { return fault.id == "qp-mtu-above-active" || fault.id == "qp-value-range"; });
 }
 
 // What the mask names, in the terms of ibv_modify_qp(3).
@@ -82,21 +101,26 @@ extern "C" int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
     return EINVAL;
   }
   Checker& checker = Checker::get();
-  const std::vector<Fault> faults = faults_of(look_at(qp, attr, mask));
+  const Transition transition = look_at(qp, attr, mask);
+  const std::vector<Fault> faults = faults_of(transition);
   if (!faults.empty()) {
     const std::lock_guard lock{checker.mutex};
-    const Object* const object = checker.model.living(qp);
-    for (const Fault& fault : faults) {
-      checker.report(call, fault.id, fault.what, object == nullptr ? "" : describe(*object, resolve), fault.why,
-                     fault.mend);
-    }
+    checker.report(call, qp, faults);
   }
   int result = checker.injected(call);
   if (result == 0) {
-    result = next(qp, attr, mask);
-    if (result == 0 && (mask & IBV_QP_STATE) != 0) {
-      const std::lock_guard lock{checker.mutex};
-      checker.data.set_state(qp, attr->qp_state);
+    result = checker.is_strict() && would_be_refused(faults) ? EINVAL : next(qp, attr, mask);
+    const std::lock_guard lock{checker.mutex};
+    if (result == 0) {
+      checker.data.set_attributes(qp, *attr, mask);
+      if (Queues* const queues = checker.data.find(qp); queues != nullptr && transition.max_message != 0) {
+        queues->max_message = transition.max_message;
+        if (queues->type == IBV_QPT_UD) {
+          queues->attributes.path_mtu = transition.active_mtu;  // there is no other for it
+        }
+      }
+    } else if (faults.empty()) {
+      checker.report(call, qp, modify_refused(result, step_text(transition)));
     }
   }
   checker.record(call, qp, result, [&](Line& line) { arguments_of(*attr, mask, line); });

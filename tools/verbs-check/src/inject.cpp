@@ -1,5 +1,7 @@
 #include "inject.hpp"
 
+#include "names.hpp"
+
 #include <charconv>
 #include <cstring>
 
@@ -66,6 +68,50 @@ int Injector::next(std::string_view verb) {
   }
   const std::uint64_t call = ++calls_[wanted->first];
   return wanted->second.at == 0 || wanted->second.at == call ? wanted->second.code : 0;
+}
+
+ibv_wc_status status_value(std::string_view text) {
+  constexpr std::string_view prefix = "IBV_WC_";
+  for (int value = IBV_WC_SUCCESS + 1; value <= IBV_WC_TM_RNDV_INCOMPLETE; ++value) {
+    const auto status = static_cast<ibv_wc_status>(value);
+    const std::string_view name = status_name(status);
+    if (text == name || text == name.substr(prefix.size()) || number(text) == value) {
+      return status;
+    }
+  }
+  return IBV_WC_SUCCESS;
+}
+
+std::string CompletionInjector::parse(std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view one = text.substr(0, text.find(','));
+    text.remove_prefix(one.size() == text.size() ? one.size() : one.size() + 1);
+    const auto equals = one.find('=');
+    const std::string_view which = one.substr(0, equals);
+    const long at = which == "every" ? 0 : number(which);
+    if (equals == std::string_view::npos || at < 0 || (at == 0 && which != "every")) {
+      return "'" + std::string{one} + "' is not of the form N=STATUS, with N a number from 1 on or 'every'";
+    }
+    const ibv_wc_status status = status_value(one.substr(equals + 1));
+    if (status == IBV_WC_SUCCESS) {
+      return "'" + std::string{one.substr(equals + 1)} + "' is no failure of ibv_wc_status, as name or number";
+    }
+    wanted_[static_cast<std::uint64_t>(at)] = status;
+  }
+  return {};
+}
+
+ibv_wc_status CompletionInjector::next() {
+  if (wanted_.empty()) {
+    return IBV_WC_SUCCESS;
+  }
+  ++completions_;
+  for (const std::uint64_t at : {completions_, std::uint64_t{0}}) {
+    if (const auto found = wanted_.find(at); found != wanted_.end()) {
+      return found->second;
+    }
+  }
+  return IBV_WC_SUCCESS;
 }
 
 }  // namespace verbs_check

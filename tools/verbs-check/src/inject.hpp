@@ -1,6 +1,8 @@
 // Making a verb fail on purpose: --fail VERB[:N]=ERRNO. Pure but for the counting.
 #pragma once
 
+#include <infiniband/verbs.h>
+
 #include <cstdint>
 #include <map>
 #include <string>
@@ -20,6 +22,9 @@ public:
   // Returns what is wrong with the text, or nothing.
   std::string parse(std::string_view text);
 
+  // Nothing shall fail.
+  [[nodiscard]] bool is_idle() const { return wanted_.empty(); }
+
   // The errno value with which this call shall fail, or 0. Counts the call.
   int next(std::string_view verb);
 
@@ -27,6 +32,24 @@ private:
   std::map<std::string, Failure, std::less<>> wanted_;
   std::map<std::string, std::uint64_t, std::less<>> calls_;
 };
+
+// Making a completion fail on purpose: --fail-completion N=STATUS.
+class CompletionInjector {
+public:
+  // Reads "3=RETRY_EXC_ERR", "every=12", "1=IBV_WC_WR_FLUSH_ERR"; several with commas between. Returns what is wrong
+  // with the text, or nothing.
+  std::string parse(std::string_view text);
+
+  // The status for this completion, which has succeeded; IBV_WC_SUCCESS to leave it. Counts it.
+  ibv_wc_status next();
+
+private:
+  std::map<std::uint64_t, ibv_wc_status> wanted_;  // 0: every
+  std::uint64_t completions_ = 0;
+};
+
+// The status of "RETRY_EXC_ERR", "IBV_WC_RETRY_EXC_ERR" or "12"; IBV_WC_SUCCESS for what is no failure.
+[[nodiscard]] ibv_wc_status status_value(std::string_view text);
 
 // The errno value of "ENOMEM" or "12"; 0 for what is neither.
 [[nodiscard]] int errno_value(std::string_view text);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <span>
 #include <utility>
 
@@ -101,5 +102,11 @@ std::string_view status_name(ibv_wc_status status) { return name_of<ibv_wc_statu
 std::string_view type_name(ibv_qp_type type) { return name_of<ibv_qp_type>(types, type); }
 std::string send_flag_names(unsigned flags) { return names_of(send_flags, flags); }
 std::string access_names(unsigned access) { return names_of(accesses, access); }
+
+std::string hex(std::uint64_t value) {
+  std::array<char, 24> text{};
+  std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(value));
+  return text.data();
+}
 
 }  // namespace verbs_check

@@ -16,4 +16,6 @@ namespace verbs_check {
 [[nodiscard]] std::string send_flag_names(unsigned flags);         // "IBV_SEND_SIGNALED | IBV_SEND_INLINE", "0"
 [[nodiscard]] std::string access_names(unsigned access);           // "IBV_ACCESS_LOCAL_WRITE", "0"
 
+[[nodiscard]] std::string hex(std::uint64_t value);  // "0x11"
+
 }  // namespace verbs_check

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <span>
 #include <utility>
 
 namespace verbs_check {
@@ -67,6 +69,16 @@ constexpr std::array steps{
     Bits{IBV_QPT_UD, IBV_QPS_RTS, IBV_QPS_RTS, 0, ud_running},
 };
 
+ibv_qp_state target(const Transition& transition) {
+  return (transition.mask & IBV_QP_STATE) != 0 ? transition.attr->qp_state : transition.from;
+}
+
+// An IPv4 address in a GID: ::ffff:a.b.c.d.
+bool is_ipv4(const ibv_gid& gid) {
+  constexpr std::array<std::uint8_t, 12> prefix{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+  return std::ranges::equal(prefix, std::span{gid.raw}.first<12>());
+}
+
 bool is_zero(const ibv_gid& gid) {
   return std::ranges::all_of(gid.raw, [](std::uint8_t byte) { return byte == 0; });
 }
@@ -114,6 +126,17 @@ void judge_path(const Transition& transition, const std::string& step, std::vect
            "that is an empty slot of a GID table, not an address: the peer has sent a GID that it never had",
            "look at what the peer sends: ibv_query_gid of an empty slot returns 0 with a GID of zeros"});
     }
+    if (attr.ah_attr.is_global != 0 && !is_zero(attr.ah_attr.grh.dgid) && !is_zero(transition.source_gid) &&
+        transition.link_layer == IBV_LINK_LAYER_ETHERNET &&
+        is_ipv4(attr.ah_attr.grh.dgid) != is_ipv4(transition.source_gid)) {
+      const bool to_ipv4 = is_ipv4(attr.ah_attr.grh.dgid);
+      faults.push_back({"qp-gid-family",
+                        step + " from sgid_index " + std::to_string(attr.ah_attr.grh.sgid_index) + ", an " +
+                            (to_ipv4 ? "IPv6" : "IPv4") + " address, to an " + (to_ipv4 ? "IPv4" : "IPv6") +
+                            " address of the peer",
+                        "no packet goes from one family to the other: ibv_modify_qp answers EINVAL, or nothing arrives",
+                        "both sides take the GID of the same kind; send the peer the GID at your own sgid_index"});
+    }
     if (attr.ah_attr.is_global != 0 && transition.source_gid_is_empty) {
       faults.push_back(
           {"qp-gid-index-empty",
@@ -146,13 +169,16 @@ void judge_ranges(const Transition& transition, const std::string& step, std::ve
     unsigned value;
     unsigned highest;
   };
-  const std::array ranges{Range{IBV_QP_TIMEOUT, "timeout", attr.timeout, 31},
-                          Range{IBV_QP_RETRY_CNT, "retry_cnt", attr.retry_cnt, 7},
-                          Range{IBV_QP_RNR_RETRY, "rnr_retry", attr.rnr_retry, 7},
-                          Range{IBV_QP_MIN_RNR_TIMER, "min_rnr_timer", attr.min_rnr_timer, 31},
-                          Range{IBV_QP_RQ_PSN, "rq_psn", attr.rq_psn, 0xffffff},
-                          Range{IBV_QP_SQ_PSN, "sq_psn", attr.sq_psn, 0xffffff},
-                          Range{IBV_QP_DEST_QPN, "dest_qp_num", attr.dest_qp_num, 0xffffff}};
+  const std::array ranges{
+      Range{IBV_QP_TIMEOUT, "timeout", attr.timeout, 31},
+      Range{IBV_QP_RETRY_CNT, "retry_cnt", attr.retry_cnt, 7},
+      Range{IBV_QP_RNR_RETRY, "rnr_retry", attr.rnr_retry, 7},
+      Range{IBV_QP_MIN_RNR_TIMER, "min_rnr_timer", attr.min_rnr_timer, 31},
+      Range{IBV_QP_RQ_PSN, "rq_psn", attr.rq_psn, 0xffffff},
+      Range{IBV_QP_SQ_PSN, "sq_psn", attr.sq_psn, 0xffffff},
+      Range{IBV_QP_DEST_QPN, "dest_qp_num", attr.dest_qp_num, 0xffffff},
+      Range{IBV_QP_MAX_QP_RD_ATOMIC, "max_rd_atomic", attr.max_rd_atomic, transition.max_rd_atomic},
+      Range{IBV_QP_MAX_DEST_RD_ATOMIC, "max_dest_rd_atomic", attr.max_dest_rd_atomic, transition.max_dest_rd_atomic}};
   for (const Range& range : ranges) {
     if ((transition.mask & range.bit) != 0 && range.value > range.highest) {
       faults.push_back({"qp-value-range",
@@ -165,12 +191,33 @@ void judge_ranges(const Transition& transition, const std::string& step, std::ve
   }
 }
 
+void judge_rest(const Transition& transition, const std::string& step, std::vector<Fault>& faults) {
+  const ibv_qp_attr& attr = *transition.attr;
+  if ((transition.mask & IBV_QP_TIMEOUT) != 0 && attr.timeout == 0) {
+    faults.push_back(
+        {"qp-timeout-zero", step + " with timeout 0",
+         "0 is no short timeout but none: a packet that is lost is never sent again, and the request never ends",
+         "set timeout to 14 (67 ms) or so: 4.096 us times 2 to the power of it"});
+  }
+  if ((transition.mask & IBV_QP_PORT) != 0 && transition.port_state != IBV_PORT_ACTIVE &&
+      transition.port_state != IBV_PORT_NOP) {
+    faults.push_back(
+        {"port-not-active", step + " on port " + std::to_string(attr.port_num) + ", which is not active",
+         "nothing is sent or received there; Soft-RoCE lets a QP become RTS all the same",
+         "choose a device and a port whose ibv_port_attr.state is IBV_PORT_ACTIVE, by name and not by index"});
+  }
+}
+
 }  // namespace
+
+std::string step_text(const Transition& transition) {
+  return std::string{state_name(transition.from)} + " to " + state_name(target(transition));
+}
 
 std::vector<Fault> faults_of(const Transition& transition) {
   std::vector<Fault> faults;
-  const ibv_qp_state to = (transition.mask & IBV_QP_STATE) != 0 ? transition.attr->qp_state : transition.from;
-  const std::string step = std::string{state_name(transition.from)} + " to " + state_name(to);
+  const ibv_qp_state to = target(transition);
+  const std::string step = step_text(transition);
   if (is_skipped(transition.from, to)) {
     faults.push_back({"qp-state-skipped", step + " is no step of a queue pair",
                       "the way is RESET, INIT, RTR, RTS, one step at a time; out of ERR only to RESET",
@@ -180,6 +227,7 @@ std::vector<Fault> faults_of(const Transition& transition) {
   judge_bits(transition, to, step, faults);
   judge_path(transition, step, faults);
   judge_ranges(transition, step, faults);
+  judge_rest(transition, step, faults);
   return faults;
 }
 

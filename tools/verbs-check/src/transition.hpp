@@ -2,8 +2,11 @@
 // given everything that it looks at.
 #pragma once
 
+#include "fault.hpp"
+
 #include <infiniband/verbs.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,17 +20,17 @@ struct Transition {
   // Of the port that the attributes, or the QP so far, name; what is not known stays empty and is not judged.
   int link_layer = IBV_LINK_LAYER_UNSPECIFIED;
   ibv_mtu active_mtu = IBV_MTU_4096;
+  ibv_port_state port_state = IBV_PORT_ACTIVE;
+  std::uint32_t max_message = 0;     // max_msg_sz of the port, bytes
   bool source_gid_is_empty = false;  // the GID table has nothing at sgid_index
-};
-
-struct Fault {
-  std::string id;    // of the finding
-  std::string what;  // "INIT to RTR without IBV_QP_RQ_PSN"
-  std::string why;
-  std::string mend;
+  ibv_gid source_gid{};              // what it has there; all zeros: not known
+  unsigned max_rd_atomic = 255;      // of the device
+  unsigned max_dest_rd_atomic = 255;
 };
 
 [[nodiscard]] std::vector<Fault> faults_of(const Transition& transition);
+
+[[nodiscard]] std::string step_text(const Transition& transition);  // "INIT to RTR"
 
 // "IBV_QP_PORT, IBV_QP_ACCESS_FLAGS"
 [[nodiscard]] std::string mask_names(int mask);

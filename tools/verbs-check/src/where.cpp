@@ -34,6 +34,20 @@ bool is_verbs_library(const void* address) {
   return name.starts_with("librdmacm.") || name.starts_with("libibverbs.") || name.starts_with("libverbs-check");
 }
 
+// The innermost frame for which this holds, or `otherwise`.
+template <class Holds>
+const void* innermost(Holds holds, const void* otherwise) {
+  std::array<void*, 32> frames{};
+  const int count = backtrace(frames.data(), static_cast<int>(frames.size()));
+  for (int i = 0; i < count; ++i) {
+    const void* const frame = frames.at(static_cast<std::size_t>(i));
+    if (holds(frame)) {
+      return frame;
+    }
+  }
+  return otherwise;
+}
+
 std::string demangled(const char* symbol) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text{abi::__cxa_demangle(symbol, nullptr, nullptr, &status),
@@ -97,18 +111,17 @@ std::string in_hex(std::uintptr_t number) {
 }  // namespace
 
 const void* caller(const void* direct) {
-  if (!is_verbs_library(direct)) {
-    return direct;
-  }
-  std::array<void*, 32> frames{};
-  const int count = backtrace(frames.data(), static_cast<int>(frames.size()));
-  for (int i = 0; i < count; ++i) {
-    const void* const frame = frames.at(static_cast<std::size_t>(i));
-    if (!is_verbs_library(frame)) {
-      return frame;
-    }
-  }
-  return direct;
+  return is_verbs_library(direct) ? innermost([](const void* frame) { return !is_verbs_library(frame); }, direct)
+                                  : direct;
+}
+
+const void* caller_in_program() {
+  return innermost(
+      [](const void* frame) {
+        const std::string_view name = object_of(frame);
+        return !is_verbs_library(frame) && !name.starts_with("libc.") && !name.starts_with("libstdc++.");
+      },
+      nullptr);
 }
 
 std::string resolve(const void* address) {

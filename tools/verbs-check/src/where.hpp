@@ -9,6 +9,10 @@ namespace verbs_check {
 // into librdmacm. @param direct the return address of the call itself
 [[nodiscard]] const void* caller(const void* direct);
 
+// The innermost caller that is neither a verbs library nor the C or C++ library: the program's own line, for a function
+// that these libraries call too.
+[[nodiscard]] const void* caller_in_program();
+
 // "main, a.cpp:12"; without debug information "main, ./program+0x1234". Slow: for what is printed, not for every call.
 [[nodiscard]] std::string resolve(const void* address);
 

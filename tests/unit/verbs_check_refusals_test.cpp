@@ -1,0 +1,125 @@
+// tools/verbs-check refusals: why a verb has refused, from what was asked for and what the device has.
+#include "inject.hpp"
+#include "refusals.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <string>
+
+namespace {
+
+using namespace verbs_check;
+
+// As Soft-RoCE has it on Linux 6.1.
+ibv_device_attr device() {
+  return {.max_mr_size = UINT64_MAX,
+          .max_qp_wr = 1048576,
+          .max_sge = 32,
+          .max_cqe = 32767,
+          .max_srq_wr = 32768,
+          .max_srq_sge = 27};
+}
+
+std::string why_qp(int code, ibv_qp_cap asked, ibv_qp_type type = IBV_QPT_RC) {
+  return qp_refused(code, type, asked, device()).why;
+}
+
+TEST(Refusal, OfAQpNamesTheLimit) {
+  EXPECT_EQ(why_qp(EINVAL, {.max_send_wr = 16777216}),
+            "asked for max_send_wr 16777216 (max_qp_wr of the device: 1048576)");
+  EXPECT_EQ(why_qp(EINVAL, {.max_send_sge = 33, .max_recv_sge = 1000}),
+            "asked for max_send_sge 33 (max_sge of the device: 32), max_recv_sge 1000 (max_sge of the device: 32)");
+  EXPECT_EQ(why_qp(EOPNOTSUPP, {}, IBV_QPT_RAW_PACKET), "the device does not offer this type");
+  EXPECT_EQ(
+      why_qp(ENOMEM, {.max_send_wr = 1048576, .max_recv_wr = 1, .max_send_sge = 32}),
+      "the device cannot grant this combination: max_send_wr 1048576, max_send_sge 32, max_inline_data 0, max_recv_wr "
+      "1");
+  EXPECT_TRUE(
+      why_qp(EINVAL, {.max_inline_data = 4096}).starts_with("likely, in this order: max_inline_data 4096 is more"));
+  EXPECT_EQ(qp_refused(EINVAL, IBV_QPT_UD, {}, device()).what, "ibv_create_qp has refused: EINVAL for IBV_QPT_UD");
+}
+
+TEST(Refusal, OfACqNamesTheLimit) {
+  EXPECT_EQ(cq_refused(EINVAL, 0, 0, device(), 1).why, "a CQ has at least one entry; cqe is 0");
+  EXPECT_EQ(cq_refused(EINVAL, 32768, 0, device(), 1).why, "cqe 32768 is above max_cqe of the device: 32767");
+  EXPECT_EQ(cq_refused(EINVAL, 1, 1, device(), 1).why, "comp_vector 1 is not below num_comp_vectors of the context: 1");
+  EXPECT_EQ(cq_refused(EINVAL, 1, -1, device(), 1).why,
+            "comp_vector -1 is not below num_comp_vectors of the context: 1");
+  EXPECT_EQ(cq_refused(EIO, 1, 0, device(), 1).why, "the device does not say");
+}
+
+TEST(Refusal, OfASrqNamesTheLimit) {
+  EXPECT_EQ(srq_refused(EINVAL, {.max_wr = 40000, .max_sge = 1}, device()).why,
+            "asked for max_wr 40000 (max_srq_wr of the device: 32768)");
+  EXPECT_TRUE(srq_refused(EINVAL, {.max_wr = 0}, device()).why.starts_with("likely: max_wr is 0"));
+}
+
+std::string why_mr(int code, Registration asked) { return mr_refused(code, asked, device()).why; }
+
+TEST(Refusal, OfAMemoryRegion) {
+  EXPECT_EQ(why_mr(EINVAL, {.length = 64, .access = IBV_ACCESS_REMOTE_WRITE}),
+            "where the peer may write, the device must be allowed to write locally too");
+  EXPECT_EQ(why_mr(EINVAL, {.length = 64, .access = IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_REMOTE_READ}),
+            "where the peer may write, the device must be allowed to write locally too");
+  EXPECT_EQ(why_mr(ENOMEM, {.length = 1048576, .access = 0, .memlock = 65536}),
+            "the process may lock 65536 bytes (RLIMIT_MEMLOCK), all its regions together");
+  EXPECT_EQ(why_mr(ENOMEM, {.length = 1048576}),
+            "there is not so much memory that can be locked, or the device has no region left (max_mr)");
+  EXPECT_EQ(why_mr(EFAULT, {.length = 64, .access = IBV_ACCESS_LOCAL_WRITE}),
+            "a part of the range is not memory of this process, or is read-only (a constant, a mapped file)");
+  EXPECT_EQ(why_mr(EFAULT, {.length = 64, .access = IBV_ACCESS_REMOTE_READ}),
+            "a part of the range is not memory of this process");
+  EXPECT_TRUE(why_mr(EINVAL, {.length = 64, .access = IBV_ACCESS_LOCAL_WRITE}).starts_with("likely, in this order: "));
+  EXPECT_EQ(mr_refused(ENOMEM, {.length = 5, .access = IBV_ACCESS_LOCAL_WRITE}, device()).what,
+            "ibv_reg_mr has refused: ENOMEM for 5 bytes with IBV_ACCESS_LOCAL_WRITE");
+}
+
+TEST(Refusal, OfAnAddressHandle) {
+  EXPECT_EQ(ah_refused(EINVAL, {}, IBV_LINK_LAYER_ETHERNET).why,
+            "is_global is 0: RoCE has no LIDs, and an address without GRH is none");
+  EXPECT_EQ(ah_refused(ENODATA, {.grh = {.sgid_index = 9}, .is_global = 1}, IBV_LINK_LAYER_ETHERNET).why,
+            "the GID table is empty at sgid_index 9");
+  EXPECT_TRUE(ah_refused(EINVAL, {.port_num = 7}, IBV_LINK_LAYER_INFINIBAND)
+                  .why.starts_with("likely, in this order: port_num 7"));
+}
+
+TEST(Refusal, NoDevice) {
+  EXPECT_EQ(no_device({.devices = {"rxe0"}}).what, "ibv_get_device_list knows no device, though the kernel has rxe0");
+  EXPECT_EQ(no_device({.has_rxe_module = true}).why, "the module rdma_rxe is loaded, but no link was added");
+  EXPECT_EQ(no_device({}).why, "the kernel has no RDMA device: no adapter with a driver, and no Soft-RoCE");
+}
+
+TEST(Refusal, OtherVerbs) {
+  EXPECT_EQ(open_refused(EACCES, "rxe0").what, "ibv_open_device has refused: EACCES for rxe0");
+  EXPECT_TRUE(open_refused(ENOENT, "rxe0").why.starts_with("the device is listed by /sys"));
+  EXPECT_EQ(modify_refused(ETIMEDOUT, "INIT to RTR").what, "ibv_modify_qp has refused: ETIMEDOUT for INIT to RTR");
+  EXPECT_EQ(modify_refused(EIO, "INIT to RTR").why, "the device does not say");
+  EXPECT_EQ(post_refused(ENOMEM, "ibv_post_send").why, "the queue is full");
+}
+
+TEST(VerbsCheckInject, Completions) {
+  CompletionInjector injector;
+  EXPECT_EQ(injector.next(), IBV_WC_SUCCESS);
+  ASSERT_EQ(injector.parse("2=RETRY_EXC_ERR,3=IBV_WC_WR_FLUSH_ERR,5=13"), "");
+  EXPECT_EQ(injector.next(), IBV_WC_SUCCESS);
+  EXPECT_EQ(injector.next(), IBV_WC_RETRY_EXC_ERR);
+  EXPECT_EQ(injector.next(), IBV_WC_WR_FLUSH_ERR);
+  EXPECT_EQ(injector.next(), IBV_WC_SUCCESS);
+  EXPECT_EQ(injector.next(), IBV_WC_RNR_RETRY_EXC_ERR);
+  CompletionInjector always;
+  ASSERT_EQ(always.parse("every=REM_OP_ERR"), "");
+  EXPECT_EQ(always.next(), IBV_WC_REM_OP_ERR);
+  EXPECT_EQ(always.next(), IBV_WC_REM_OP_ERR);
+}
+
+TEST(VerbsCheckInject, SaysWhatIsWrongWithACompletion) {
+  for (const char* const text : {"x=5", "0=5", "5", "=5", "1=5,,2=5"}) {
+    EXPECT_NE(CompletionInjector{}.parse(text).find("is not of the form N=STATUS"), std::string::npos) << text;
+  }
+  for (const char* const text : {"1=", "1=SUCCESS", "1=0", "1=99", "1=-1", "1=EIO"}) {
+    EXPECT_NE(CompletionInjector{}.parse(text).find("is no failure of ibv_wc_status"), std::string::npos) << text;
+  }
+}
+
+}  // namespace
