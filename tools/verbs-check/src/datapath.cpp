@@ -281,12 +281,6 @@ void DataPath::refused_srq(const void* srq) {
 
 // Polling.
 
-void DataPath::fail_on_purpose(const void* qp) {
-  if (Queues* const queues = find(qp)) {
-    queues->failed_on_purpose = true;
-  }
-}
-
 std::uint64_t DataPath::hash_of(const Request& request) const {
   std::uint64_t hash = 1;
   std::size_t left = hashed_bytes;

@@ -155,9 +155,6 @@ public:
   // A completion was polled. Returns what is wrong with it, or with what was done since its request was posted.
   std::vector<Fault> polled(const void* cq, const ibv_wc& completion);
 
-  // Its next completion fails because the program was told to let it: no news.
-  void fail_on_purpose(const void* qp);
-
   // What is wrong with giving up memory now: a request that was posted still needs it.
   [[nodiscard]] std::optional<Fault> fault_of_dereg(const void* mr) const;
   [[nodiscard]] std::optional<Fault> fault_of_free(std::uint64_t begin, std::uint64_t end, const char* function) const;
