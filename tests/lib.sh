@@ -61,7 +61,7 @@ start() {
   local name=$1 host=$2
   shift 2
   : >"$WORK/$name" # here, not only in the background: wait_for must not see what an earlier one of this name printed
-  timeout "$(scaled 120)" "$LAB_ROOT/lab" exec "$host" -- "$@" </dev/null >"$WORK/$name" 2>&1 &
+  timeout "$(scaled 300)" "$LAB_ROOT/lab" exec "$host" -- "$@" </dev/null >"$WORK/$name" 2>&1 &
   STARTED[$name]=$!
   COMMANDS[$name]="$host: $*"
 }

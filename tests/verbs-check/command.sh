@@ -21,6 +21,11 @@ refused 'cannot write the trace /nonexistent/x$' --trace /nonexistent/x -- true
 for number in 0 256 x -1 ''; do
   refused "--exit-code $number: not a number from 1 to 255" --exit-code "$number" -- true
 done
+refused '--fail-completion wants N=STATUS' --fail-completion
+refused '--patience wants seconds' --patience
+for number in 0 0.0 x -1 1.2345 ''; do
+  refused "--patience $number: not a number of seconds" --patience "$number" -- true
+done
 run "$check" --help
 expect_status 0
 expect_out '^usage: verbs-check '
@@ -86,6 +91,15 @@ start host server bash -c '
   for spec in ibv_alloc_pd ibv_alloc_pd= ibv_alloc_pd=ENOSUCH ibv_alloc_pd:0=EIO =EIO a=EIO,,b=EIO; do
     try "bad:$spec" --fail "$spec" -- "$programs/check-busy-corrected"
   done
+  for spec in 1 0=RETRY_EXC_ERR 1=SUCCESS 1=99; do
+    try "bad-completion:$spec" --fail-completion "$spec" -- "$programs/check-busy-corrected"
+  done
+  try completion --fail-completion 2=RETRY_EXC_ERR -- "$programs/check-lkey-unknown-corrected"
+  try completions --fail-completion every=13 -- "$programs/check-lkey-unknown-corrected"
+  try strict-full --strict -- "$programs/check-send-queue-full"
+  try strict-state --strict -- "$programs/check-post-wrong-state"
+  try strict-mtu --strict -- "$programs/check-qp-mtu-above-active"
+  try strict-right --strict --exit-code 66 -- "$programs/check-send-queue-full-corrected"
   try code --exit-code 66 -- "$programs/check-qp-value-range"
   try clean --exit-code 66 -- "$programs/check-busy-corrected"
   try twice --exit-code 66 -- sh -c "$programs/check-leak; $programs/check-leak"
@@ -131,6 +145,29 @@ expect_no_out '^ibv_dealloc_pd'
 ended bad:ibv_alloc_pd:0=EIO 2
 ended bad:=EIO 2
 ended bad:a=EIO,,b=EIO 2
+# Completions that fail on purpose: the N-th, and from then on the QP is in ERR as on hardware.
+ended bad-completion:1 2
+expect_out "^verbs-check: --fail-completion: '1' is not of the form N=STATUS"
+ended bad-completion:0=RETRY_EXC_ERR 2
+ended bad-completion:1=SUCCESS 2
+expect_out "^verbs-check: --fail-completion: 'SUCCESS' is no failure of ibv_wc_status"
+ended bad-completion:1=99 2
+ended completion 0
+expect_out '^completion: SUCCESS'
+expect_out '^completion: RETRY_EXC_ERR \(12\)'
+ended completions 0
+expect_out '^completion: RNR_RETRY_EXC_ERR \(13\)'
+expect_no_out '^completion: SUCCESS'
+# As a device that forgives nothing.
+ended strict-full 0
+expect_out '^ibv_post_send: Cannot allocate memory$'
+expect_out '^verbs-check: \[send-queue-full\]'
+ended strict-state 0
+expect_out '^ibv_post_send: Invalid argument$'
+ended strict-mtu 1
+expect_out '^ibv_modify_qp: Invalid argument$'
+ended strict-right 0
+expect_no_out 'verbs-check'
 ended code 66
 expect_out '^verbs-check: 1 finding\(s\)$'
 ended clean 0

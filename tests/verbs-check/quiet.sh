@@ -7,13 +7,21 @@ require_device
 
 # What the chapters show on purpose: a line for each finding, with the chapter's number.
 expected='03 busy
+04 cq-refused
+04 cq-overrun
+05 qp-refused
 06 busy
+06 qp-refused
 06 closed-with-children
+07 mr-refused
 07 busy
 08 qp-state-skipped
 08 qp-mask-missing
 08 qp-mask-extra
 08 qp-grh-missing
+09 wc-rnr-retry-exc-err
+09 wc-loc-qp-op-err
+09 wc-rem-op-err
 09 lkey-unknown
 09 lkey-other-pd'
 

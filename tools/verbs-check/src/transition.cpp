@@ -193,7 +193,7 @@ void judge_ranges(const Transition& transition, const std::string& step, std::ve
 
 void judge_rest(const Transition& transition, const std::string& step, std::vector<Fault>& faults) {
   const ibv_qp_attr& attr = *transition.attr;
-  if ((transition.mask & IBV_QP_TIMEOUT) != 0 && attr.timeout == 0) {
+  if ((transition.mask & IBV_QP_TIMEOUT) != 0 && attr.timeout == 0 && target(transition) == IBV_QPS_RTS) {
     faults.push_back(
         {"qp-timeout-zero", step + " with timeout 0",
          "0 is no short timeout but none: a packet that is lost is never sent again, and the request never ends",
