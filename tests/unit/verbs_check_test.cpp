@@ -95,6 +95,14 @@ TEST(VerbsCheckInject, FirstNthAndEveryCall) {
   EXPECT_EQ(injector.next("d"), 0);
 }
 
+TEST(VerbsCheckInject, WantsTheVerbsThatItWasGiven) {
+  Injector injector;
+  ASSERT_EQ(injector.parse("a=ENOMEM,b:3=22"), "");
+  EXPECT_TRUE(injector.wants("a"));
+  EXPECT_TRUE(injector.wants("b"));
+  EXPECT_FALSE(injector.wants("c"));
+}
+
 TEST(VerbsCheckInject, NothingIsAskedByAnEmptyText) {
   Injector injector;
   EXPECT_EQ(injector.parse(""), "");
@@ -112,7 +120,9 @@ TEST(VerbsCheckInject, SaysWhatIsWrong) {
       {"a:0=ENOMEM", "'0' is neither a number from 1 on nor 'every'"},
       {"a:=ENOMEM", "'' is neither a number from 1 on nor 'every'"},
       {"a:-1=ENOMEM", "'-1' is neither a number from 1 on nor 'every'"},
-      {"a:all=ENOMEM", "'all' is neither a number from 1 on nor 'every'"}};
+      {"a:all=ENOMEM", "'all' is neither a number from 1 on nor 'every'"},
+      {"ibv_free_device_list=EIO", "ibv_free_device_list returns nothing and cannot fail"},
+      {"ibv_ack_cq_events:2=EIO", "ibv_ack_cq_events returns nothing and cannot fail"}};
   for (const auto& [text, message] : wrong) {
     EXPECT_EQ(Injector{}.parse(text), message) << text;
   }

@@ -294,16 +294,11 @@ void fail_qp(const void* address) {
 int poll_cq(ibv_cq* cq, int entries, ibv_wc* completions) {
   const Call call{"ibv_poll_cq", __builtin_return_address(0)};
   Checker& checker = Checker::get();
-  if (const int code = checker.injected(call); code != 0) {
-    checker.record(call, cq, -code);
-    return -code;
-  }
-  const int found = original(cq->context).poll_cq(cq, entries, completions);
+  const int code = checker.injected(call);
+  const int found = code != 0 ? -code : original(cq->context).poll_cq(cq, entries, completions);
   if (found == 0) {
     polled_in_vain(call, cq);
-  }
-  if (found <= 0) {
-    return found;
+    return 0;
   }
   waiting_for(cq) = {.cq = cq};
   std::vector<const void*> failed;

@@ -1,6 +1,7 @@
 // The verbs that make and destroy objects.
 #include "hook.hpp"
 #include "hooks_data.hpp"
+#include "hooks_query.hpp"
 #include "names.hpp"
 #include "real.hpp"
 #include "refusals.hpp"
@@ -141,6 +142,7 @@ ibv_context* ibv_open_device(ibv_device* device) {
       [&](int code) -> std::vector<Fault> { return {open_refused(code, ibv_get_device_name(device))}; });
   if (context != nullptr) {
     watch_data(context);
+    watch_queries(context);
   }
   return context;
 }
@@ -158,19 +160,22 @@ int ibv_close_device(ibv_context* context) {
           "destroy them first, in the reverse order of their creation");
     }
   }
-  return destroy(call, context, [&] {
+  const int code = destroy(call, context, [&] {
     {
       // The kernel takes them away with the file: they are gone, and no leak.
       const std::lock_guard lock{checker.mutex};
       checker.model.remove_users(context, call.where);
     }
     unwatch_data(context);
-    const int result = real<int(ibv_context*)>("ibv_close_device")(context);
-    if (result != 0) {
+    unwatch_queries(context);
+    const int failed = real<int(ibv_context*)>("ibv_close_device")(context) == 0 ? 0 : errno;
+    if (failed != 0) {
       watch_data(context);
+      watch_queries(context);
     }
-    return result;
+    return failed;
   });
+  return code == 0 ? 0 : -1;  // other than its fellows, with the reason in errno
 }
 
 ibv_pd* ibv_alloc_pd(ibv_context* context) {

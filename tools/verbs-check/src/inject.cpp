@@ -2,6 +2,8 @@
 
 #include "names.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 
@@ -15,6 +17,10 @@ long number(std::string_view text) {
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc{} && stop == text.data() + text.size() ? value : -1;
 }
+
+// They return nothing: there is no way to fail.
+constexpr std::array<std::string_view, 3> cannot_fail{"ibv_free_device_list", "ibv_ack_async_event",
+                                                      "ibv_ack_cq_events"};
 
 }  // namespace
 
@@ -55,6 +61,9 @@ std::string Injector::parse(std::string_view text) {
         return "'" + std::string{which} + "' is neither a number from 1 on nor 'every'";
       }
       failure.at = static_cast<std::uint64_t>(at);
+    }
+    if (std::ranges::find(cannot_fail, verb) != cannot_fail.end()) {
+      return std::string{verb} + " returns nothing and cannot fail";
     }
     wanted_[std::string{verb}] = failure;
   }
