@@ -11,12 +11,8 @@ ibv_wc wait_completion(ibv_cq* cq, std::chrono::seconds patience, const char* wa
   const Deadline deadline{patience};
   ibv_wc completion{};
   while (true) {
-    const int count = ibv_poll_cq(cq, 1, &completion);
-    if (count > 0) {
+    if (check_poll(ibv_poll_cq(cq, 1, &completion)) > 0) {
       return completion;
-    }
-    if (count < 0) {
-      throw Error("ibv_poll_cq: the completion queue is broken");
     }
     if (deadline.passed()) {
       throw Error("the peer is silent: waited " + std::to_string(patience.count()) + " s for " + waiting_for);

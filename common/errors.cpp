@@ -84,6 +84,7 @@ VerbError::VerbError(std::string_view verb, int code, std::string_view object)
         }
         return text;
       }()),
+      verb_{verb},
       code_{code} {}
 
 std::string errno_text(int code) {
@@ -112,6 +113,20 @@ void check_errno(int result, std::string_view verb, std::string_view object) {
 int check_minus_one(int result, std::string_view verb, std::string_view object) {
   if (result == -1) {
     throw VerbError(verb, errno, object);
+  }
+  return result;
+}
+
+int check_refusal(int result, std::initializer_list<int> refusals, std::string_view verb, std::string_view object) {
+  if (result != 0 && std::ranges::find(refusals, result) == refusals.end()) {
+    throw VerbError(verb, result, object);
+  }
+  return result;
+}
+
+int check_poll(int result) {
+  if (result < 0) {
+    throw Error("ibv_poll_cq: it returned " + std::to_string(result) + ": the completion queue is broken");
   }
   return result;
 }

@@ -7,13 +7,13 @@
 ///  ibv_post_send(3));
 ///  - some, most of librdmacm, and the sockets API return -1 with the reason in errno (rdma_connect(3)).
 /// One function for each, so that a call site says which convention its verb follows. The exceptions
-/// (ibv_query_gid_table: -errno; ibv_poll_cq: any negative number; rdma_getaddrinfo: EAI_ codes) are handled where they
-/// are called.
+/// (ibv_query_gid_table: -errno; rdma_getaddrinfo: EAI_ codes) are handled where they are called.
 #pragma once
 
 #include <infiniband/verbs.h>
 
 #include <cerrno>
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -37,7 +37,11 @@ public:
   /// The errno value; for a verb that returned NULL without setting errno, whatever stood there.
   [[nodiscard]] int code() const noexcept { return code_; }
 
+  /// The function that failed.
+  [[nodiscard]] const std::string& verb() const noexcept { return verb_; }
+
 private:
+  std::string verb_;
   int code_;
 };
 
@@ -62,6 +66,14 @@ void check_errno(int result, std::string_view verb, std::string_view object = {}
 
 /// For functions that return -1 and set errno: returns the result, or throws VerbError from errno.
 int check_minus_one(int result, std::string_view verb, std::string_view object = {});
+
+/// For a call that a program makes to see it refused: returns 0, or the errno value of the refusal. Throws VerbError
+/// for any value that is not among `refusals`: then the verb has failed for another reason than the one to be shown.
+int check_refusal(int result, std::initializer_list<int> refusals, std::string_view verb, std::string_view object = {});
+
+/// For ibv_poll_cq(3): returns how many completions there were. Throws Error for a negative number, which is no errno
+/// value and means that the completion queue is broken.
+int check_poll(int result);
 
 /// "RNR_RETRY_EXC_ERR (13)": the status under its name in <infiniband/verbs.h>, without IBV_WC_, and the number that
 /// tools print.

@@ -137,7 +137,8 @@ void print_empty_slot(ibv_context* context, const Port& port, const std::vector<
   }
   if (empty < port.attr.gid_tbl_len) {
     ibv_gid gid{};
-    const int result = ibv_query_gid(context, port.number, empty, &gid);
+    const int result = lab::check_minus_one(ibv_query_gid(context, port.number, empty, &gid), "ibv_query_gid",
+                                            "index " + std::to_string(empty));
     std::printf("ibv_query_gid of the empty slot %d returns %d, GID %s\n", empty, result, lab::gid_text(gid).c_str());
   }
 }

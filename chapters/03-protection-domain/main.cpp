@@ -17,6 +17,7 @@
 #include <infiniband/verbs.h>
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <concepts>
 #include <cstdio>
@@ -43,9 +44,10 @@ Mr register_memory(ibv_pd* pd, std::array<char, 4096>& buffer) {
   return Mr{lab::check(ibv_reg_mr(pd, buffer.data(), buffer.size(), IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr")};
 }
 
-// Tries to deallocate, and says what the verb answered. The owner keeps what it owns only if the verb refused.
-bool try_dealloc(const char* what, Pd& pd) {
-  const int result = ibv_dealloc_pd(pd.get());
+// Tries to deallocate, and says what the verb answered: 0, or the refusal that is expected. The owner keeps what it
+// owns only if the verb refused.
+bool try_dealloc(const char* what, Pd& pd, int refusal = 0) {
+  const int result = lab::check_refusal(ibv_dealloc_pd(pd.get()), {refusal}, "ibv_dealloc_pd", what);
   if (result == 0) {
     static_cast<void>(pd.release());  // it is gone: the owner must not deallocate it again
   }
@@ -68,7 +70,7 @@ void show_tenants(ibv_context* context) {
               cq->context == context ? "the device's context" : "another one");
 
   try_dealloc("B, while the completion queue lives", b);
-  if (!try_dealloc("A, while the memory region lives", a)) {
+  if (!try_dealloc("A, while the memory region lives", a, EBUSY)) {
     const Mr second = register_memory(a.get(), buffer);
     std::printf("  A is as it was: a second memory region in it was registered\n");
   }
@@ -99,9 +101,7 @@ void show_cost(ibv_context* context) {
   const Cq cq{lab::check(ibv_create_cq(context, 1, nullptr, nullptr, 0), "ibv_create_cq")};
   const double poll = median_ns(1000, [&] {
     ibv_wc completion;
-    if (ibv_poll_cq(cq.get(), 1, &completion) != 0) {
-      throw lab::Error("polling an empty completion queue did not answer 0");
-    }
+    lab::check_poll(ibv_poll_cq(cq.get(), 1, &completion));
   });
   std::printf("control path: ibv_alloc_pd and ibv_dealloc_pd, %.0f ns a pair\n", pair);
   std::printf("data path: ibv_poll_cq of an empty queue, %.0f ns a call\n", poll);

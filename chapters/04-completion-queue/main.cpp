@@ -70,7 +70,8 @@ void sizing(ibv_context* context) {
 // Asks for something out of range, and prints what the verb answers.
 void beyond_limit(ibv_context* context, int entries, int comp_vector, const std::string& what) {
   const Cq cq{ibv_create_cq(context, entries, nullptr, nullptr, comp_vector)};
-  const int reason = errno;
+  const int reason = cq == nullptr ? errno : 0;
+  lab::check_refusal(reason, {EINVAL, ENOMEM}, "ibv_create_cq", what);
   std::printf("  %s: %s\n", what.c_str(), cq == nullptr ? lab::errno_text(reason).c_str() : "granted");
 }
 
@@ -95,7 +96,7 @@ void poll_empty(ibv_context* context) {
   for (double& result : nanoseconds) {
     const auto start = steady_clock::now();
     for (int i = 0; i < polls; ++i) {
-      found = ibv_poll_cq(cq.get(), 1, &completion);  // 0: nothing there; negative: it failed
+      found = lab::check_poll(ibv_poll_cq(cq.get(), 1, &completion));  // 0: nothing there; negative: it failed
     }
     result = std::chrono::duration<double, std::nano>(steady_clock::now() - start).count() / polls;
   }
@@ -148,7 +149,7 @@ void complete_into(const lab::Device& device, ibv_pd* pd, ibv_cq* cq, int count)
   int kept = 0;
   int found = 0;
   ibv_wc completion{};
-  while ((found = ibv_poll_cq(cq, 1, &completion)) > 0) {
+  while ((found = lab::check_poll(ibv_poll_cq(cq, 1, &completion))) > 0) {
     ++kept;
   }
   std::printf("  CQ of %d entries: %d completions, %d lost, IBV_EVENT_CQ_ERR %d times; polled once more: %d\n", cq->cqe,

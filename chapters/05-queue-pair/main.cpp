@@ -81,7 +81,9 @@ void types(ibv_pd* pd, ibv_cq* cq) {
     attr.qp_type = type;
     const Qp qp{ibv_create_qp(pd, &attr)};
     if (qp == nullptr) {
-      std::printf("  %-10s  %s\n", name, lab::errno_text(errno).c_str());
+      // EPERM is for raw packets, which not everybody may send.
+      const int reason = lab::check_refusal(errno, {EOPNOTSUPP, EINVAL, EPERM}, "ibv_create_qp", name);
+      std::printf("  %-10s  %s\n", name, lab::errno_text(reason).c_str());
     } else {
       std::printf("  %-10s  QP number 0x%06x, state %s\n", name, qp->qp_num,
                   lab::qp_state_name(query(qp.get()).qp_state));
@@ -105,10 +107,10 @@ std::string above_limit(const ibv_qp_cap& cap, const ibv_device_attr& device) {
   return text;
 }
 
-// Creates and destroys a QP; 0, or the reason why the verb refused.
+// Creates and destroys a QP; 0, or the reason why the verb refused: too much of something.
 int try_create(ibv_pd* pd, ibv_qp_init_attr attr) {
   const Qp qp{ibv_create_qp(pd, &attr)};
-  return qp == nullptr ? errno : 0;
+  return lab::check_refusal(qp == nullptr ? errno : 0, {EINVAL, ENOMEM}, "ibv_create_qp");
 }
 
 std::string answer(int reason) { return reason == 0 ? "granted" : lab::errno_text(reason); }

@@ -47,15 +47,28 @@ std::string status_of(std::string_view name) {
 
 int pinned_kib() { return std::stoi(status_of("VmPin:")); }
 
-// The limit that holds for this very process. A shell's `ulimit -l`, or a file in /etc, may say something else.
-std::string memlock_limit() {
+// The limit that holds for this very process, in bytes. A shell's `ulimit -l`, or a file in /etc, may say something
+// else.
+rlim_t memlock_limit() {
   rlimit limit{};
   lab::check_minus_one(getrlimit(RLIMIT_MEMLOCK, &limit), "getrlimit");
+  return limit.rlim_cur;
+}
+
+bool is_exempt() {
   constexpr unsigned cap_ipc_lock = 14;  // the bit of the capability that frees a process from this limit
-  const bool exempt = (std::stoull(status_of("CapEff:"), nullptr, 16) >> cap_ipc_lock & 1U) != 0;
-  return "RLIMIT_MEMLOCK " +
-         (limit.rlim_cur == RLIM_INFINITY ? "unlimited" : std::to_string(limit.rlim_cur / 1024) + " KiB") +
-         (exempt ? " (does not bind this process: it has CAP_IPC_LOCK)" : "");
+  return (std::stoull(status_of("CapEff:"), nullptr, 16) >> cap_ipc_lock & 1U) != 0;
+}
+
+std::string limit_text() {
+  const rlim_t limit = memlock_limit();
+  return "RLIMIT_MEMLOCK " + (limit == RLIM_INFINITY ? "unlimited" : std::to_string(limit / 1024) + " KiB") +
+         (is_exempt() ? " (does not bind this process: it has CAP_IPC_LOCK)" : "");
+}
+
+// Whether the limit, and nothing else, stands against this many bytes more.
+bool is_above_limit(std::size_t size) {
+  return !is_exempt() && static_cast<std::size_t>(pinned_kib()) * 1024 + size > memlock_limit();
 }
 
 // Pages straight from mmap(2), with the protection that the program wants, unmapped by their owner.
@@ -73,10 +86,10 @@ Pages map_pages(std::size_t size, int protection) {
   return Pages{address, Unmap{size}};
 }
 
-// Tries a registration, and prints the two keys or the reason why there is no region.
-void attempt(const char* title, ibv_pd* pd, void* address, std::size_t length, unsigned access) {
+// Tries a registration, and prints the two keys or the reason why there is no region: the one refusal to expect.
+void attempt(const char* title, ibv_pd* pd, void* address, std::size_t length, unsigned access, int refusal) {
   const Mr mr{ibv_reg_mr(pd, address, length, access)};
-  const int reason = errno;
+  const int reason = lab::check_refusal(mr ? 0 : errno, {refusal}, "ibv_reg_mr", lab::access_text(access));
   std::printf("  %-13s %-27s ", title, lab::access_text(access).c_str());
   if (mr) {
     std::printf("lkey 0x%08x, rkey 0x%08x\n", mr->lkey, mr->rkey);
@@ -94,20 +107,20 @@ void attempt_access_flags(ibv_pd* pd, std::vector<std::byte>& buffer) {
                                           IBV_ACCESS_REMOTE_WRITE,
                                           IBV_ACCESS_REMOTE_ATOMIC};
   for (const unsigned access : flags) {
-    attempt("the buffer", pd, buffer.data(), buffer.size(), access);
+    attempt("the buffer", pd, buffer.data(), buffer.size(), access, EINVAL);
   }
 }
 
 void attempt_other_memory(ibv_pd* pd) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   Pages pages = map_pages(2 * page, PROT_READ);
-  attempt("read-only", pd, pages.get(), page, IBV_ACCESS_LOCAL_WRITE);
-  attempt("read-only", pd, pages.get(), page, 0);
+  attempt("read-only", pd, pages.get(), page, IBV_ACCESS_LOCAL_WRITE, EFAULT);
+  attempt("read-only", pd, pages.get(), page, 0, EFAULT);
 
   // Give the second page back: what follows is a range that begins in mapped memory and ends outside.
   munmap(static_cast<std::byte*>(pages.get()) + page, page);
   pages.get_deleter().size = page;
-  attempt("half unmapped", pd, pages.get(), 2 * page, 0);
+  attempt("half unmapped", pd, pages.get(), 2 * page, 0, EFAULT);
 }
 
 // Frees the memory before its region. No verb complains, and the program does not touch the memory again.
@@ -115,7 +128,7 @@ void free_too_early(ibv_pd* pd) {
   const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   Pages pages = map_pages(size, PROT_READ | PROT_WRITE);
   const int before = pinned_kib();
-  Mr mr{lab::check(ibv_reg_mr(pd, pages.get(), size, IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr", memlock_limit())};
+  Mr mr{lab::check(ibv_reg_mr(pd, pages.get(), size, IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr", limit_text())};
   const int registered = pinned_kib() - before;
   pages.reset();
   const int unmapped = pinned_kib() - before;
@@ -150,16 +163,17 @@ void print_cost(ibv_pd* pd, std::size_t size, int rounds) {
     }
     std::printf("%9.1f %9.1f %12.1f\n", lab::median(first), lab::median(again), lab::median(dereg));
   } catch (const lab::VerbError& error) {
-    std::printf("%s\n", lab::errno_text(error.code()).c_str());
-    if (error.code() != ENOMEM) {  // a size above the limit of this process is no failure of the program
+    if (error.code() != ENOMEM || !is_above_limit(size)) {
       throw;
     }
+    // A size above the limit of this process is no failure of the program.
+    std::printf("%s\n", lab::errno_text(error.code()).c_str());
   }
 }
 
 void register_memory(const lab::Options& options) {
   const lab::Device device = lab::open_device(options);
-  const std::string limit = memlock_limit();
+  const std::string limit = limit_text();
   std::printf("device %s, %s\n", device.name(), limit.c_str());
 
   // The memory before its region: what is declared first is destroyed last.
@@ -179,7 +193,7 @@ void register_memory(const lab::Options& options) {
   print_cost(pd.get(), std::size_t{1} << 20U, 25);
   print_cost(pd.get(), std::size_t{16} << 20U, 5);
 
-  const int answer = ibv_dealloc_pd(pd.get());
+  const int answer = lab::check_refusal(ibv_dealloc_pd(pd.get()), {EBUSY}, "ibv_dealloc_pd");
   std::printf("ibv_dealloc_pd, the region alive: %s\n", answer == 0 ? "0" : lab::errno_text(answer).c_str());
   if (answer == 0) {
     static_cast<void>(pd.release());

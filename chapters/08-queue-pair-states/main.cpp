@@ -13,6 +13,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <optional>
 
@@ -38,7 +39,7 @@ ibv_qp_attr read_back(ibv_qp* qp) {
 
 // A step that must not work. The verb returns the errno value: look at the result, not at errno.
 void try_mistake(ibv_qp* qp, ibv_qp_attr attr, int mask, const char* mistake) {
-  const int result = ibv_modify_qp(qp, &attr, mask);
+  const int result = lab::check_refusal(ibv_modify_qp(qp, &attr, mask), {EINVAL}, "ibv_modify_qp", mistake);
   std::printf("  mistake: %s: %s\n", mistake, result == 0 ? "accepted" : lab::errno_text(result).c_str());
   if (result == 0) {
     throw lab::Error("this device lets a step pass that the specification forbids; the rest would show nothing");

@@ -20,6 +20,7 @@
 #include <chrono>
 #include <cstdio>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <thread>
 
@@ -109,7 +110,7 @@ std::optional<ibv_wc> next_completion(ibv_cq* cq, lab::Deadline deadline) {
       return completion;
     }
     if (count < 0) {
-      throw lab::Error("ibv_poll_cq: the completion queue is broken");
+      throw lab::Error("ibv_poll_cq: it returned " + std::to_string(count) + ": the completion queue is broken");
     }
     if (deadline.passed()) {
       return std::nullopt;
