@@ -111,6 +111,12 @@ void Checker::report(const Call& call, const void* object, const std::vector<Fau
   }
 }
 
+void Checker::note(const std::string& text) {
+  if (notes_.insert(text).second) {
+    say("verbs-check: note: " + text + "\n");
+  }
+}
+
 int Checker::injected(const Call& call) {
   if (injector_.is_idle()) {
     return 0;
@@ -161,11 +167,14 @@ const std::string& Checker::place(const void* address) {
 int Checker::finish() {
   const std::lock_guard lock{mutex};
   for (const Object* const object : model.alive()) {
+    if (object->destroy == nullptr) {
+      continue;
+    }
     report({"exit", object->made}, "leak", object->name + " was never destroyed", describe(*object, resolve),
            "the kernel takes it back when the process ends, but a program that goes on loses it, and what it uses "
            "cannot be "
            "destroyed either",
-           std::string{"call "} + destroy_verb(object->kind) + " on every way out, or give it an owner");
+           std::string{"call "} + object->destroy + " on every way out, or give it an owner");
   }
   for (const auto& [finding, times] : findings_.repeated()) {
     say("verbs-check: [" + finding->id + "] came " + std::to_string(times) + " times at " + finding->where + "\n");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "datapath.hpp"
+#include "events.hpp"
 #include "finding.hpp"
 #include "inject.hpp"
 #include "model.hpp"
@@ -10,6 +11,7 @@
 
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +44,7 @@ private:
 struct Call {
   const char* verb;
   const void* where;
+  bool is_inner = false;  // made by librdmacm for the program, whose own call `where` is
 };
 
 class Checker {
@@ -56,6 +59,7 @@ public:
   Mutex mutex;
   Model model;
   DataPath data;
+  Events events;
 
   // Shows a finding, unless the same was shown for this place. Under the mutex.
   void report(const Call& call, std::string id, std::string what, std::string objects, std::string why,
@@ -73,6 +77,9 @@ public:
 
   // The status with which the next successful completion shall be handed out, or IBV_WC_SUCCESS. Under the mutex.
   ibv_wc_status injected_status() { return completion_injector_.next(); }
+
+  // Says something that is no finding, once. Under the mutex.
+  void note(const std::string& text);
 
   // The errno value with which the call shall fail instead of being made, or 0.
   int injected(const Call& call);
@@ -120,6 +127,7 @@ private:
   int exit_code_ = 0;
   bool is_strict_ = false;
   std::int64_t patience_ns_ = 5'000'000'000;
+  std::set<std::string> notes_;
 };
 
 }  // namespace verbs_check

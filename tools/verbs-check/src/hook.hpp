@@ -29,6 +29,31 @@ private:
   }
 };
 
+// The call that returns to `direct`.
+inline Call call_at(const char* verb, const void* direct) {
+  const void* const where = caller(direct);
+  return {verb, where, where != direct};
+}
+
+// A call of the program into librdmacm, which calls verbs of its own. What it makes there the program gives back by
+// other verbs, or the library keeps it.
+class Within {
+public:
+  Within() { ++depth(); }
+  ~Within() { --depth(); }
+  Within(const Within&) = delete;
+  Within& operator=(const Within&) = delete;
+
+  // The verb by which the program gives back what librdmacm has made just now; null when it does not.
+  static const char* destroy_verb(Kind kind);
+
+private:
+  static int& depth() {
+    static thread_local int value = 0;
+    return value;
+  }
+};
+
 // True, with a finding, when the object was destroyed before: the call must not reach the library, which would crash.
 bool is_gone(const Call& call, const void* address);
 
@@ -73,7 +98,11 @@ T* create(const Call& call, Kind kind, std::set<const void*> used, Real real, Ar
   }
   if (made != nullptr) {
     const std::lock_guard lock{checker.mutex};
-    checker.model.add(made, kind, call.where, used);
+    checker.events.forget(made);
+    Object& object = checker.model.add(made, kind, call.where, used);
+    if (call.is_inner) {
+      object.destroy = Within::destroy_verb(kind);
+    }
   }
   checker.record(call, made, made == nullptr ? code : 0, [&](Line& line) {
     arguments(line, made);

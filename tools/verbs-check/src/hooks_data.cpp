@@ -3,6 +3,7 @@
 #include "hooks_data.hpp"
 
 #include "hook.hpp"
+#include "hooks_events.hpp"
 #include "names.hpp"
 #include "real.hpp"
 #include "refusals.hpp"
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -291,11 +293,49 @@ void fail_qp(const void* address) {
   real<int(ibv_qp*, ibv_qp_attr*, int)>("ibv_modify_qp")(qp, &attr, IBV_QP_STATE);
 }
 
+// What has_completion() took, one a CQ. Almost never is there one: looked at only where it is counted.
+std::atomic<int> taken_count{0};
+std::map<const void*, ibv_wc> taken;
+
+// The completion that was taken from this CQ comes first.
+int give_taken(ibv_cq* cq, int entries, ibv_wc* completions) {
+  const std::lock_guard lock{Checker::get().mutex};
+  const auto found = entries > 0 ? taken.extract(cq) : decltype(taken)::node_type{};
+  if (found.empty()) {
+    return 0;
+  }
+  --taken_count;
+  completions[0] = found.mapped();
+  return 1;
+}
+
+// What was taken, and what the CQ has.
+int poll(ibv_cq* cq, int entries, ibv_wc* completions) {
+  const int first = taken_count.load(std::memory_order_relaxed) == 0 ? 0 : give_taken(cq, entries, completions);
+  if (first == entries) {
+    return first;
+  }
+  const int more = original(cq->context).poll_cq(cq, entries - first, completions + first);
+  return more < 0 && first == 0 ? more : first + std::max(more, 0);
+}
+
+int req_notify_cq(ibv_cq* cq, int solicited_only) {
+  const Call call{"ibv_req_notify_cq", __builtin_return_address(0)};
+  Checker& checker = Checker::get();
+  int result = checker.injected(call);
+  if (result == 0) {
+    armed(cq, solicited_only != 0);  // before the verb: another thread may get the event before this one is back
+    result = original(cq->context).req_notify_cq(cq, solicited_only);
+  }
+  checker.record(call, cq, result, [&](Line& line) { line.add("solicited_only", solicited_only); });
+  return result;
+}
+
 int poll_cq(ibv_cq* cq, int entries, ibv_wc* completions) {
   const Call call{"ibv_poll_cq", __builtin_return_address(0)};
   Checker& checker = Checker::get();
   const int code = checker.injected(call);
-  const int found = code != 0 ? -code : original(cq->context).poll_cq(cq, entries, completions);
+  const int found = code != 0 ? -code : poll(cq, entries, completions);
   if (found == 0) {
     polled_in_vain(call, cq);
     return 0;
@@ -341,6 +381,25 @@ int poll_cq(ibv_cq* cq, int entries, ibv_wc* completions) {
 
 }  // namespace
 
+bool is_watched(const ibv_context* context) {
+  return std::ranges::any_of(originals, [&](const Original& entry) { return entry.context.load() == context; });
+}
+
+bool has_completion(const void* cq) {
+  const std::lock_guard lock{Checker::get().mutex};
+  if (taken.contains(cq)) {
+    return true;
+  }
+  auto* const queue = static_cast<ibv_cq*>(const_cast<void*>(cq));
+  ibv_wc completion{};
+  if (original(queue->context).poll_cq(queue, 1, &completion) != 1) {
+    return false;
+  }
+  taken[cq] = completion;
+  ++taken_count;
+  return true;
+}
+
 void watch_data(ibv_context* context) {
   const std::lock_guard lock{Checker::get().mutex};
   for (Original& entry : originals) {
@@ -351,6 +410,7 @@ void watch_data(ibv_context* context) {
       context->ops.post_recv = post_recv;
       context->ops.post_srq_recv = post_srq_recv;
       context->ops.poll_cq = poll_cq;
+      context->ops.req_notify_cq = req_notify_cq;
       return;
     }
   }

@@ -1,6 +1,7 @@
 // The verbs that make and destroy objects.
 #include "hook.hpp"
 #include "hooks_data.hpp"
+#include "hooks_events.hpp"
 #include "hooks_query.hpp"
 #include "names.hpp"
 #include "real.hpp"
@@ -17,12 +18,18 @@
 #undef ibv_reg_mr
 #undef ibv_query_port
 
-#define HERE(verb) \
-  { verb, verbs_check::caller(__builtin_return_address(0)) }
+#define HERE(verb) verbs_check::call_at(verb, __builtin_return_address(0))
 
 using namespace verbs_check;
 
 namespace verbs_check {
+
+const char* Within::destroy_verb(Kind kind) {
+  if (depth() == 0) {
+    return nullptr;  // sockets over RDMA, or the library's own housekeeping
+  }
+  return kind == Kind::qp ? "rdma_destroy_qp" : kind == Kind::srq ? "rdma_destroy_srq" : nullptr;
+}
 
 bool is_gone(const Call& call, const void* address) {
   Checker& checker = Checker::get();
@@ -109,6 +116,20 @@ ibv_mr* register_memory(const Call& call, ibv_pd* pd, std::uint64_t begin, std::
   return mr;
 }
 
+// Only while it lives may its context be read.
+template <class T>
+void before_destroy_of(const Call& call, T* object) {
+  bool lives = false;
+  {
+    Checker& checker = Checker::get();
+    const std::lock_guard lock{checker.mutex};
+    lives = checker.model.living(object) != nullptr;
+  }
+  if (lives) {
+    before_destroy(call, object, object->context);
+  }
+}
+
 }  // namespace
 
 }  // namespace verbs_check
@@ -116,7 +137,7 @@ ibv_mr* register_memory(const Call& call, ibv_pd* pd, std::uint64_t begin, std::
 extern "C" {
 
 ibv_device** ibv_get_device_list(int* count) {
-  const Call call HERE("ibv_get_device_list");
+  const Call call = HERE("ibv_get_device_list");
   ibv_device** const list = create<ibv_device*>(call, Kind::device_list, {},
                                                 [&] { return real<ibv_device**(int*)>("ibv_get_device_list")(count); });
   if (list != nullptr && *list == nullptr && !Depth::is_inside()) {
@@ -148,9 +169,16 @@ ibv_context* ibv_open_device(ibv_device* device) {
 }
 
 int ibv_close_device(ibv_context* context) {
-  const Call call HERE("ibv_close_device");
+  const Call call = HERE("ibv_close_device");
   Checker& checker = Checker::get();
-  if (!Depth::is_inside()) {
+  const auto is_open = [&] {
+    const std::lock_guard lock{checker.mutex};
+    return checker.model.living(context) != nullptr;
+  };
+  if (is_open()) {
+    before_close(call, context);
+  }
+  if (!Depth::is_inside() && !call.is_inner) {
     const std::lock_guard lock{checker.mutex};
     const auto users = checker.model.users(context);
     if (const Object* const object = checker.model.living(context); object != nullptr && !users.empty()) {
@@ -161,7 +189,7 @@ int ibv_close_device(ibv_context* context) {
     }
   }
   const int code = destroy(call, context, [&] {
-    {
+    if (!call.is_inner) {
       // The kernel takes them away with the file: they are gone, and no leak.
       const std::lock_guard lock{checker.mutex};
       checker.model.remove_users(context, call.where);
@@ -202,7 +230,7 @@ ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* address, size_t length, uint64_t iova
 }
 
 int ibv_dereg_mr(ibv_mr* mr) {
-  const Call call HERE("ibv_dereg_mr");
+  const Call call = HERE("ibv_dereg_mr");
   if (!Depth::is_inside()) {
     Checker& checker = Checker::get();
     const std::lock_guard lock{checker.mutex};
@@ -250,7 +278,22 @@ ibv_cq* ibv_create_cq(ibv_context* context, int entries, void* cq_context, ibv_c
 }
 
 int ibv_destroy_cq(ibv_cq* cq) {
-  const int result = destroy(HERE("ibv_destroy_cq"), cq, [&] { return real<int(ibv_cq*)>("ibv_destroy_cq")(cq); });
+  const Call call = HERE("ibv_destroy_cq");
+  before_destroy_of(call, cq);
+  const int result = destroy(call, cq, [&] {
+    Checker& checker = Checker::get();
+    Events::Queue events;
+    {
+      const std::lock_guard lock{checker.mutex};
+      events = checker.events.take(cq);
+    }
+    const int answer = real<int(ibv_cq*)>("ibv_destroy_cq")(cq);
+    if (answer != 0) {
+      const std::lock_guard lock{checker.mutex};
+      checker.events.put(cq, events);
+    }
+    return answer;
+  });
   if (result == 0) {
     with_data([&](DataPath& data) { data.take_cq(cq); });
   }
@@ -271,7 +314,9 @@ ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* attr) {
 }
 
 int ibv_destroy_srq(ibv_srq* srq) {
-  const int result = destroy(HERE("ibv_destroy_srq"), srq, [&] { return real<int(ibv_srq*)>("ibv_destroy_srq")(srq); });
+  const Call call = HERE("ibv_destroy_srq");
+  before_destroy_of(call, srq);
+  const int result = destroy(call, srq, [&] { return real<int(ibv_srq*)>("ibv_destroy_srq")(srq); });
   if (result == 0) {
     with_data([&](DataPath& data) { data.take_srq(srq); });
   }
@@ -337,7 +382,9 @@ ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
 }
 
 int ibv_destroy_qp(ibv_qp* qp) {
-  return destroy(HERE("ibv_destroy_qp"), qp, [&] {
+  const Call call = HERE("ibv_destroy_qp");
+  before_destroy_of(call, qp);
+  return destroy(call, qp, [&] {
     Queues queues;
     with_data([&](DataPath& data) { queues = data.take_qp(qp); });
     const int result = real<int(ibv_qp*)>("ibv_destroy_qp")(qp);

@@ -45,6 +45,7 @@ Object& Model::add(const void* address, Kind kind, const void* made, std::set<co
   object.number = ++made_[kind];
   object.name = std::string{texts(kind).abbreviation} + " #" + std::to_string(object.number);
   object.made = made;
+  object.destroy = texts(kind).destroy;
   object.used = std::move(used);
   object.sequence = ++sequence_;
   return living_[address] = std::move(object);

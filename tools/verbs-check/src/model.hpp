@@ -18,12 +18,13 @@ enum class Kind { device_list, context, channel, pd, mr, cq, srq, qp, ah };
 
 struct Object {
   Kind kind = Kind::context;
-  std::uint64_t sequence = 0;  // the how-manieth of all
-  std::uint64_t number = 0;    // the how-manieth of its kind, from 1: a name that is the same in every run
-  std::string name;            // "CQ #2", "QP 0x000011"
-  const void* made = nullptr;  // the call that made it: a return address
-  const void* gone = nullptr;  // the call that destroyed it; null while it lives
-  std::set<const void*> used;  // what it needs: its context, PD, CQs ...
+  std::uint64_t sequence = 0;     // the how-manieth of all
+  std::uint64_t number = 0;       // the how-manieth of its kind, from 1: a name that is the same in every run
+  std::string name;               // "CQ #2", "QP 0x000011"
+  const void* made = nullptr;     // the call that made it: a return address
+  const char* destroy = nullptr;  // the verb that gives it back; null: a library made it for itself, and keeps it
+  const void* gone = nullptr;     // the call that destroyed it; null while it lives
+  std::set<const void*> used;     // what it needs: its context, PD, CQs ...
 };
 
 class Model {
