@@ -56,6 +56,23 @@ check "a program that is changed in place" "in place" "$(on server -- "$probe")"
 on server -- sh -c "echo from inside >'$probe'"
 check "what is written there is here" "from inside" "$(<"$probe")"
 
+# The same while the old one still runs there: the kernel of the host keeps to the file that it knows under that name.
+newer() { cp "$(type -P "$1")" "$probe.new" && mv "$probe.new" "$probe"; }
+newer sleep
+on server -- "$probe" 300 &
+old=$!
+# shellcheck disable=SC2317 # within calls it
+running() { on server -- sh -c "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' ' | grep -q '$probe 30[0]'"; }
+holds "the old program runs" within 10 running
+newer echo
+check "a program that is built again while the old one runs" new "$(on server -- "$probe" new)"
+check "and when it is not the first word" new "$(on server -- sh -c "'$probe' new")"
+newer basename
+check "and when it is built once more" new "$(on server -- "$probe" /that/is/new)"
+holds "the old one is undisturbed" running
+kill $old
+wait $old 2>/dev/null || true
+
 # The end of the local side ends the program and its children. Each round has its own sleep to look for.
 # shellcheck disable=SC2317 # within calls it
 there() { on server -- sh -c "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' ' | grep -q 'sleep [4]${1#4}'"; }

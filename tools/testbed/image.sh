@@ -2,7 +2,7 @@
 # The guest's kernel and initramfs, made once and kept in LAB_CACHE. Sourced after tools/lib.sh, never run.
 #
 #   LAB_CACHE/kernel/             vmlinux, release (its version), modules/ (plain .ko), modules/list (in loading order)
-#   LAB_CACHE/initramfs-CHECKSUM  busybox, the modules, init, session.cpp; CHECKSUM is that of its sources
+#   LAB_CACHE/initramfs-CHECKSUM  busybox, the modules, init, session; CHECKSUM is that of its sources
 #
 # The distribution's kernel package is downloaded and unpacked, not installed: the machine's own /boot stays as it is.
 
@@ -23,7 +23,7 @@ testbed_image() {
 
 image_locate() {
   local sum
-  sum=$(cat "$LAB_ROOT/tools/testbed/"{init,image.sh,session.cpp} | cksum) || exit 1
+  sum=$(cat "$LAB_ROOT/tools/testbed/"{init,image.sh,session.cpp,stale.cpp,stale.hpp} | cksum) || exit 1
   image_kernel=$LAB_CACHE/kernel
   image_initramfs=$LAB_CACHE/initramfs-${sum%% *}
 }
@@ -150,8 +150,8 @@ image_make_initramfs() {
   local temp=$1 root=$1/root busybox
   busybox=$(command -v busybox) || fail "busybox is missing (package busybox-static)"
   mkdir -p "$root"/{bin,dev,proc,sys,newroot} || exit 1
-  "${CXX:-c++}" -std=c++20 -O1 -s -static -o "$root/bin/session" "$LAB_ROOT/tools/testbed/session.cpp" ||
-    fail "cannot compile tools/testbed/session.cpp"
+  "${CXX:-c++}" -std=c++20 -O1 -s -static -o "$root/bin/session" "$LAB_ROOT"/tools/testbed/{session,stale}.cpp ||
+    fail "cannot compile tools/testbed/session.cpp and stale.cpp"
   if ! cp "$busybox" "$root/bin/busybox" || ! cp -r "$image_kernel/modules" "$root/modules" ||
     ! cp "$LAB_ROOT/tools/testbed/init" "$root/init"; then
     fail "cannot write the initramfs to $LAB_CACHE"

@@ -5,6 +5,8 @@
 // one's parent), and the whole group is ended: INT, a second later TERM, a second later KILL.
 // Statically linked: it is on every command's way, and loading libraries over 9p costs more than all that it does.
 
+#include "stale.hpp"
+
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -59,6 +61,9 @@ int main(int argc, char** argv) {
   if (getppid() == 1) return 129;  // it died before the kernel was asked to tell
 
   close(open("/run/lab/used", O_WRONLY | O_CREAT | O_TRUNC, 0644));  // the host is in use
+
+  const char* checkout = getenv("LAB_ROOT");
+  if (checkout != nullptr && !replace_stale(checkout)) return 126;
 
   const pid_t child = fork();
   if (child < 0) {
