@@ -31,6 +31,18 @@ on server -- cat <"$temp/data" >"$temp/back"
 holds "binary data through input and output" cmp "$temp/data" "$temp/back"
 check "the end of the input arrives" "0" "$(on server -- wc -c </dev/null)"
 
+# Output that nobody takes ends the program, as it would here.
+check "the reader is gone" "y 141" "$(set +e; timeout 60 "$lab" exec server -- yes | head -n 1 | tr "\n" " "; echo "${PIPESTATUS[0]}")"
+seen=0
+timeout 60 "$lab" exec server -- cat "$lab" >/dev/full 2>"$temp/err" || seen=$?
+check "the disk is full" 1 $seen
+holds "and it is said" grep -q 'the output of cat could not be written' "$temp/err"
+
+# The ssh server takes five connections at a time that have not said who they are.
+for number in {1..12}; do on server -- echo "$number" >"$temp/many.$number" 2>&1 & done
+wait
+check "twelve at once" "$(seq 12)" "$(sort -n "$temp"/many.*)"
+
 # Where it runs.
 check "the host's name" server "$(on server -- uname -n)"
 check "the folder" "$LAB_ROOT/tests" "$(cd tests && on server -- pwd)"
@@ -86,7 +98,9 @@ for how in "-INT" "-TERM" "-KILL" "-INT stubborn"; do
   local_side=$!
   holds "the program runs ($how)" within 10 there $number
   kill "${how% *}" $local_side
-  wait $local_side 2>/dev/null || true
+  seen=0
+  wait $local_side 2>/dev/null || seen=$?
+  check "the exit status ($how)" "$(case $how in *INT*) echo 130 ;; *TERM*) echo 143 ;; *) echo 137 ;; esac)" $seen
   holds "the program and its child are gone ($how)" within 10 fails there $number
 done
 

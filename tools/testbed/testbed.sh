@@ -287,14 +287,16 @@ testbed_ssh_command() {
   read -r port <"$testbed_dir/$1/port"
   # Nothing of the user's own configuration; the host is this machine's own, so there is no key of it to remember.
   # A host that hangs is noticed after about 45 s.
-  ssh_command=(ssh -F /dev/null -i "$testbed_dir/key" -p "$port" -l root
+  # The key is named without its folder, which is to be the current one: ssh would expand a "%" in it.
+  ssh_command=(ssh -F /dev/null -i key -p "$port" -l root
     -o IdentitiesOnly=yes -o IdentityAgent=none -o BatchMode=yes -o StrictHostKeyChecking=no
     -o UserKnownHostsFile=/dev/null -o GlobalKnownHostsFile=/dev/null -o LogLevel=ERROR -o ForwardX11=no
     -o ConnectTimeout=30 -o ServerAliveInterval=15 -o ServerAliveCountMax=3 -o EscapeChar=none
     -o KexAlgorithms=curve25519-sha256 -o Ciphers=aes128-ctr -o MACs=hmac-sha2-256)
 }
 
-# testbed_exec HOST COMMAND [ARGUMENT...]: becomes an ssh that runs it. Its end, by whatever signal, ends the command.
+# testbed_exec HOST COMMAND [ARGUMENT...]: runs it, and ends this shell with its exit status. The end of this shell, by
+# whatever signal, ends the command.
 testbed_exec() {
   local host=$1 ssh_command name remote length
   shift
@@ -309,13 +311,67 @@ testbed_exec() {
   # The ssh server takes no more (9000), and would not say why it hangs up. Bytes count, not characters.
   length=$(LC_ALL=C; echo ${#remote})
   if ((length > 8900)); then fail "the command line is too long: about 8900 bytes at most"; fi
-  exec "${ssh_command[@]}" -T 127.0.0.1 "$remote"
+  testbed_ssh "$1" "${ssh_command[@]}" -T 127.0.0.1 "$remote"
+}
+
+# testbed_ssh NAME SSH...: runs ssh, and ends this shell with the exit status of the command there, called NAME.
+testbed_ssh() {
+  local name=$1 ssh relay slot pipe both='' ended='' status written=0
+  shift
+  # Where a standard stream is closed, the next file that is opened would take its place.
+  [[ -e /proc/self/fd/0 ]] || exec </dev/null
+  [[ -e /proc/self/fd/1 ]] || exec >/dev/null
+  [[ -e /proc/self/fd/2 ]] || exec 2>/dev/null
+  trap 'ended=130; kill "$ssh"' INT
+  trap 'ended=143; kill "$ssh"' TERM
+  trap 'ended=129; kill "$ssh"' HUP
+
+  # The ssh server hangs up on the sixth connection at a time that has not said who it is. So four at a time connect; ssh
+  # runs its LocalCommand when it is through.
+  exec {slot}>"$testbed_dir/connecting.$((BASHPID % 4))"
+  flock "$slot"
+  trap 'exec {slot}>&-; trap "" USR1' USR1
+  set -- "$1" -o PermitLocalCommand=yes -o LocalCommand="kill -USR1 $BASHPID" "${@:2}"
+
+  # An ssh whose output cannot be written goes on for ever, so it writes to a pipe, and the relay ends it. Streams that go
+  # to one place do so through one pipe: they stay in order.
+  exec {pipe}<> <(:)
+  if [[ /proc/self/fd/1 -ef /proc/self/fd/2 ]]; then both=1; fi
+  testbed_ssh_begin "$@" <&0 >"/proc/self/fd/$pipe" &
+  ssh=$!
+  { cat || { status=$?; kill "$ssh"; exit "$status"; }; } <"/proc/self/fd/$pipe" {pipe}>&- {slot}>&- &
+  relay=$!
+  exec {pipe}>&-
+
+  testbed_ssh_wait "$ssh" && status=0 || status=$?
+  testbed_ssh_wait "$relay" || written=$?
+  if [[ -n $ended ]]; then exit "$ended"; fi
+  if ((written > 128)); then exit "$written"; fi # by a signal: what reads the output is gone
+  if ((written)); then fail "the output of $name could not be written; it was ended"; fi
+  exit "$status"
+}
+
+# testbed_ssh_begin SSH...: becomes that ssh, which ends with the shell that started it.
+testbed_ssh_begin() {
+  if [[ -n $both ]]; then exec 2>&1; fi
+  exec {pipe}>&- {slot}>&-
+  cd "$testbed_dir" && SHELL=/bin/sh exec setpriv --pdeathsig TERM "$@"
+}
+
+# testbed_ssh_wait PID: its exit status. A signal interrupts the waiting, not the process.
+testbed_ssh_wait() {
+  local status
+  while :; do
+    wait "$1" && status=0 || status=$?
+    kill -0 "$1" 2>/dev/null || return "$status"
+  done
 }
 
 testbed_shell() {
   local ssh_command
   testbed_address "$1" >/dev/null
   testbed_ssh_command "$1"
+  cd "$testbed_dir" || exit 1
   exec "${ssh_command[@]}" -o EscapeChar='~' -t 127.0.0.1 \
     "cd $(testbed_quote "$LAB_ROOT"); SHELL=/bin/bash exec bash -l"
 }
