@@ -14,11 +14,21 @@ build_locked() {
     say "configuring ($preset)"
     cmake --preset "$preset" >"$log" 2>&1 9>&- || build_failed "$log"
   fi
-  # ninja -n: is there anything to do? Saying "building" when there is not would only be noise.
-  if [[ $(ninja -C "$folder" -n "${@:-all}" 2>/dev/null) != *"no work to do"* ]]; then
-    say "building ($preset)"
-    cmake --build "$folder" ${1:+--target "$@"} >"$log" 2>&1 9>&- || build_failed "$log"
-  fi
+  : >"$log"
+  build_say "$preset" "$log" 9>&- &
+  local notice=$! status=0
+  cmake --build "$folder" ${1:+--target "$@"} >"$log" 2>&1 9>&- || status=$?
+  kill "$notice" 2>/dev/null || true
+  wait "$notice" 2>/dev/null || true
+  [[ $status -eq 0 ]] || build_failed "$log"
+}
+
+# build_say PRESET LOG: says so as soon as the log shows that there is something to build. ninja -n cannot tell beforehand:
+# to it the search for new files is work.
+build_say() {
+  # It starts no process that could outlive it.
+  until [[ $(<"$2") =~ \]\ (Building|Linking)\  ]]; do read -rt 0.2 _ <> <(:) || true; done
+  say "building ($1)"
 }
 
 build_failed() {

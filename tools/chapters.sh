@@ -71,7 +71,11 @@ chapters_run_both() {
   if [[ " $* " != *" -p"* && " $* " != *" --port"* ]]; then
     set -- -p $((20000 + RANDOM)) "$@"
   fi
+  chapters_check_words "$@"
   pids=$(mktemp -d)
+  trap 'chapters_end_both "$pids"; exit 130' INT
+  trap 'chapters_end_both "$pids"; exit 143' TERM
+  trap 'chapters_end_both "$pids"; exit 129' HUP
   chapters_side server "$pids" "$program" "$@" &
   server=$!
   chapters_side client "$pids" "$program" "$@" "$(place_address server)" &
@@ -89,8 +93,26 @@ chapters_run_both() {
   fi
   wait "$server" || status=$((status == 0 ? $? : status))
   wait "$client" || status=$((status == 0 ? $? : status))
+  trap - INT TERM HUP
   rm -rf "$pids"
   return "$status"
+}
+
+# chapters_check_words ARGS: the server's address is added here; a word that belongs to no option would be a second one.
+chapters_check_words() {
+  local word before=
+  for word in "$@"; do
+    [[ $word == -* || $before == -* ]] || usage_error "unexpected argument '$word': both sides get the same options"
+    before=$word
+  done
+}
+
+# chapters_end_both PIDS: ends both sides, and waits until they have said their last words.
+chapters_end_both() {
+  local file
+  for file in "$1"/*; do kill "$(<"$file")" 2>/dev/null || true; done
+  wait
+  rm -rf "$1"
 }
 
 # chapters_side HOST PIDS CMD...: runs CMD on the host, its lines marked. PIDS/HOST gets the process that is to be ended to

@@ -37,7 +37,7 @@ packages_need() {
     as_root=(sudo)
   fi
 
-  mkdir -p "$LAB_STATE"
+  lib_make_state
   local log=$LAB_STATE/apt.log
   say "${as_root[*]:+${as_root[*]} }${install[*]}"
   export DEBIAN_FRONTEND=noninteractive

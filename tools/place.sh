@@ -121,6 +121,10 @@ place_status() {
   [[ $# -eq 0 ]] || usage_error "status takes no arguments"
   case $(place) in
     testbed) testbed_status ;;
+    host)
+      place_usable_device >/dev/null || fail "this machine has no usable RDMA device: see ./lab doctor"
+      place_describe
+      ;;
     *) place_describe ;;
   esac
 }

@@ -17,7 +17,7 @@ testbed_image() {
   if [[ ! -e $image_kernel/release || ! -e $image_initramfs ]]; then
     mkdir -p "$LAB_CACHE" || fail "cannot create $LAB_CACHE"
     # The lock must be one for all checkouts which share the cache.
-    LAB_STATE=$LAB_CACHE with_lock image image_make || exit 1
+    LAB_STATE=$LAB_CACHE with_lock image image_make || exit
   fi
 }
 
