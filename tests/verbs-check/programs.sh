@@ -14,6 +14,11 @@ fault() {
   failed=1
 }
 
+# Options of verbs-check that a program wants stand in its head comment: "// run: --strict"; "// run wrong: OPTIONS" is for
+# the wrong program alone, not for its twin.
+options_of() { sed -n "s,^// $2: ,,p" "$LAB_ROOT/tests/verbs-check/programs/$1.cpp"; }
+mapfile -t runs < <(for id in "${ids[@]}"; do echo "$id|$(options_of "$id" run)|$(options_of "$id" 'run wrong')"; done)
+
 # runs NAME HOST MODE...: each of the programs in each mode, all in one go; a line "=== ID MODE STATUS" ends the output of
 # each.
 runs() {
@@ -21,18 +26,23 @@ runs() {
   shift 2
   # shellcheck disable=SC2016 # expanded on the host
   start "$name" "$host" "$check" -- bash -c '
-    programs=$1 modes=$2
-    shift 2
-    for id; do
+    check=$1 programs=$2 modes=$3
+    shift 3
+    # Under the checker that is there already, or with options under one of its own.
+    watched() {
+      if [[ -z $2 ]]; then "$1"; else LD_PRELOAD= "$check" $2 -- "$1"; fi
+    }
+    for run; do
+      IFS="|" read -r id options wrong <<<"$run"
       for mode in $modes; do
         case $mode in
-          wrong) "$programs/check-$id" ;;
-          twin) "$programs/check-$id-corrected" ;;
+          wrong) watched "$programs/check-$id" "$options${wrong:+ $wrong}" ;;
+          twin) watched "$programs/check-$id-corrected" "$options" ;;
           plain) LD_PRELOAD= "$programs/check-$id-corrected" ;;
         esac 2>&1
         printf "=== %s %s %s\n" "$id" "$mode" "$?"
       done
-    done' bash "$programs" "$*" "${ids[@]}"
+    done' bash "$check" "$programs" "$*" "${runs[@]}"
 }
 runs first server wrong
 runs second client twin plain
