@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# What watching costs: 64-byte RC ping-pong, both sides on one host, without the checker, with it, and with it writing a
+# trace. Prints the median of the ratios to the run without it, and fails when one is above its limit.
+# bench.sh [ROUNDS]; the target bench-verbs-check runs it.
+set -euo pipefail
+rounds=${1:-21}
+limit_default=1.10 limit_trace=1.50
+
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+root=${here%/tools/*}
+check=$root/build/tools/verbs-check/verbs-check
+
+# A line for each round: the microseconds of the three ways, for each program. The ways take turns, so that what else the
+# machine does meets all of them, and each is the first one as often as the others.
+# shellcheck disable=SC2016 # expanded on the host
+script='
+  check=$1 rounds=$2 chapter=$3
+  port=19000
+  work=$(mktemp -d)
+  ways=("without" "default" "trace")
+  once() { # WAY CMD...
+    local under=() server
+    case $1 in
+      default) under=("$check" --) ;;
+      trace) under=("$check" --trace "$work/trace" --) ;;
+    esac
+    shift
+    port=$((port + 1))
+    ${under[@]+"${under[@]}"} "$@" -p $port >"$work/server" 2>&1 &
+    server=$!
+    # The stock client does not wait for its server.
+    until grep -q "^ *local address:" "$work/server"; do sleep 0.02; done
+    ${under[@]+"${under[@]}"} "$@" -p $port localhost >"$work/client" 2>&1 || { cat "$work/client" >&2; exit 1; }
+    wait "$server" || { cat "$work/server" >&2; exit 1; }
+    sed -n "s,.* \([0-9.]*\) usec/iter\$,\1,p" "$work/client"
+  }
+  compare() { # NAME CMD...
+    local round i took way name=$1
+    shift
+    for ((round = 0; round < rounds; ++round)); do
+      declare -A took=()
+      for i in 0 1 2; do
+        way=${ways[(i + round) % 3]}
+        took[$way]=$(once "$way" "$@")
+      done
+      echo "$name ${took[without]} ${took[default]} ${took[trace]}"
+    done
+  }
+  compare chapter-11 "$chapter" -s 64 -n 2000
+  compare ibv_rc_pingpong ibv_rc_pingpong -g 1 -s 64 -n 2000
+  rm -rf "$work"'
+cd "$root"
+./lab exec server -- bash -c "set -euo pipefail; $script" bash "$check" "$rounds" "$root/build/chapters/11-rc-ping-pong" |
+  awk -v default_limit="$limit_default" -v trace_limit="$limit_trace" '
+    # The median of the values NAME:COLUMN:1 .. NAME:COLUMN:n.
+    function median(name, column, n,    i, j, value, sorted) {
+      for (i = 1; i <= n; ++i) {
+        value = values[name, column, i]
+        for (j = i - 1; j > 0 && sorted[j] > value; --j) sorted[j + 1] = sorted[j]
+        sorted[j + 1] = value
+      }
+      return n % 2 ? sorted[(n + 1) / 2] : (sorted[n / 2] + sorted[n / 2 + 1]) / 2
+    }
+    NF == 4 {
+      n = ++count[$1]
+      values[$1, "plain", n] = $2
+      values[$1, "default", n] = $3 / $2
+      values[$1, "trace", n] = $4 / $2
+    }
+    END {
+      for (name in count) {
+        n = count[name]
+        with = median(name, "default", n)
+        trace = median(name, "trace", n)
+        printf "%-15s  %.2f usec/iter without; %.3f times as long with the checker, %.3f with a trace (medians of %d rounds)\n",
+          name, median(name, "plain", n), with, trace, n
+        if (with > default_limit || trace > trace_limit) bad = 1
+      }
+      if (!length(count)) bad = 1
+      printf "limits: %s and %s\n", default_limit, trace_limit
+      exit bad
+    }' || status=$?
+printf 'measured on: both sides on the host server; %s\n' "$(./lab status | sed -n 's/^server: //p')"
+exit "${status:-0}"
