@@ -50,7 +50,8 @@ TEST(VerbsCheckFinding, IsNewOncePerIdAndPlace) {
   EXPECT_TRUE(findings.add({.id = "leak", .what = "a", .where = "main, a.cpp:2"}));
   EXPECT_TRUE(findings.add({.id = "busy", .what = "a", .where = "main, a.cpp:1"}));
   EXPECT_EQ(findings.count(), 3U);
-  const auto repeated = findings.repeated();
+  std::vector<std::pair<const Finding*, std::size_t>> repeated;
+  findings.each_repeated([&](const Finding& finding, std::size_t times) { repeated.emplace_back(&finding, times); });
   ASSERT_EQ(repeated.size(), 1U);
   EXPECT_EQ(repeated[0].first->what, "a");
   EXPECT_EQ(repeated[0].second, 3U);

@@ -29,7 +29,10 @@ script='
     ${under[@]+"${under[@]}"} "$@" -p $port >"$work/server" 2>&1 &
     server=$!
     # The stock client does not wait for its server.
-    until grep -q "^ *local address:" "$work/server"; do sleep 0.02; done
+    until grep -q ":$(printf %04X $port) [^ ]* 0A " /proc/net/tcp /proc/net/tcp6; do
+      kill -0 $server 2>/dev/null || { cat "$work/server" >&2; exit 1; }
+      sleep 0.05
+    done
     ${under[@]+"${under[@]}"} "$@" -p $port localhost >"$work/client" 2>&1 || { cat "$work/client" >&2; exit 1; }
     wait "$server" || { cat "$work/server" >&2; exit 1; }
     sed -n "s,.* \([0-9.]*\) usec/iter\$,\1,p" "$work/client"

@@ -1,5 +1,7 @@
 #include "checker.hpp"
 
+#include "say.hpp"
+
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,11 +21,6 @@ namespace {
 const char* setting(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? "" : value;
-}
-
-void say(const std::string& text) {
-  // Not by stdio: the program may have closed or redirected its stream, or be in the middle of it.
-  static_cast<void>(!write(STDERR_FILENO, text.data(), text.size()));
 }
 
 std::atomic<Checker*> instance{nullptr};
@@ -73,7 +70,7 @@ void Checker::report(const Call& call, std::string id, std::string what, std::st
                      std::string mend) {
   Finding finding{.id = std::move(id),
                   .what = std::move(what),
-                  .where = call.where == nullptr ? std::string{} : resolve(call.where),
+                  .where = call.where == nullptr ? std::string{} : resolve_call(call.where),
                   .objects = std::move(objects),
                   .why = std::move(why),
                   .mend = std::move(mend)};
@@ -165,6 +162,10 @@ const std::string& Checker::place(const void* address) {
 }
 
 int Checker::finish() {
+  if (Mutex::is_held_here()) {  // exit was called by the handler of a signal that came while the checker was at work
+    say("verbs-check: ended by a signal handler in the middle of a call: leaks were not looked for\n");
+    return findings_.count() == 0 ? 0 : exit_code_;
+  }
   const std::lock_guard lock{mutex};
   for (const Object* const object : model.alive()) {
     if (object->destroy == nullptr) {
@@ -176,25 +177,38 @@ int Checker::finish() {
            "destroyed either",
            std::string{"call "} + object->destroy + " on every way out, or give it an owner");
   }
-  for (const auto& [finding, times] : findings_.repeated()) {
-    say("verbs-check: [" + finding->id + "] came " + std::to_string(times) + " times at " + finding->where + "\n");
+  summarize();
+  return findings_.count() == 0 ? 0 : exit_code_;
+}
+
+void Checker::summarize() const {
+  findings_.each_repeated([](const Finding& finding, std::size_t times) {
+    std::array<char, 24> number{};
+    std::snprintf(number.data(), number.size(), "%zu", times);
+    for (const std::string_view part :
+         {std::string_view{"verbs-check: ["}, std::string_view{finding.id}, std::string_view{"] came "},
+          std::string_view{number.data()}, std::string_view{" times at "}, std::string_view{finding.where},
+          std::string_view{"\n"}}) {
+      say(part);
+    }
+  });
+  if (findings_.count() != 0) {
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), "verbs-check: %zu finding(s)\n", findings_.count());
+    say(text.data());
   }
-  if (findings_.count() == 0) {
-    return 0;
+}
+
+void Checker::summarize_if_free() {
+  if (mutex.try_lock()) {
+    summarize();
+    mutex.unlock();
   }
-  say("verbs-check: " + std::to_string(findings_.count()) + " finding(s)\n");
-  return exit_code_;
+}
+
+void Checker::forget_parent() {
+  model.inherit();
+  findings_ = {};
 }
 
 }  // namespace verbs_check
-
-// Before main: settings that make no sense end the program before it has done anything.
-__attribute__((constructor)) static void verbs_check_at_start() { verbs_check::Checker::get(); }
-
-// After the program's own destructors: what lives now, nobody will destroy.
-__attribute__((destructor)) static void verbs_check_at_exit() {
-  if (const int status = verbs_check::Checker::get().finish(); status != 0) {
-    std::fflush(nullptr);
-    _exit(status);
-  }
-}

@@ -30,6 +30,13 @@ public:
     held() = false;
     mutex_.unlock();
   }
+  bool try_lock() {
+    if (!mutex_.try_lock()) {
+      return false;
+    }
+    held() = true;
+    return true;
+  }
   [[nodiscard]] static bool is_held_here() { return held(); }
 
 private:
@@ -108,8 +115,17 @@ public:
   // The end of the program: what still lives, the summary. Returns the exit status to force, or 0.
   int finish();
 
+  // The summary alone, in the handler of a signal that ends the program; nothing when the checker itself is at work.
+  void summarize_if_free();
+
+  // This process is the child of a fork: what its parent has made and found is not the child's. Under the mutex.
+  void forget_parent();
+
 private:
   Checker();
+
+  // What was found more than once, and how much it is in all. Allocates nothing.
+  void summarize() const;
 
   // A line that has the first fields already.
   Line line();

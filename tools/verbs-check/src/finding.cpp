@@ -22,16 +22,6 @@ bool Findings::add(Finding finding) {
   return true;
 }
 
-std::vector<std::pair<const Finding*, std::size_t>> Findings::repeated() const {
-  std::vector<std::pair<const Finding*, std::size_t>> result;
-  for (const auto& [finding, times] : order_) {
-    if (times > 1) {
-      result.emplace_back(&finding, times);
-    }
-  }
-  return result;
-}
-
 std::string to_text(const Finding& finding) {
   std::string text = "verbs-check: [" + finding.id + "] " + finding.what + "\n";
   line(text, "where:   ", finding.where);

@@ -26,8 +26,15 @@ public:
 
   [[nodiscard]] std::size_t count() const { return order_.size(); }
 
-  // The findings that came more than once, for the summary at the end: id, place, times.
-  [[nodiscard]] std::vector<std::pair<const Finding*, std::size_t>> repeated() const;
+  // Calls work(finding, times) for each finding that came more than once. Allocates nothing.
+  template <class Work>
+  void each_repeated(Work work) const {
+    for (const auto& [finding, times] : order_) {
+      if (times > 1) {
+        work(finding, times);
+      }
+    }
+  }
 
 private:
   std::map<std::pair<std::string, std::string>, std::size_t> index_;  // (id, where) to the place in order_

@@ -4,6 +4,7 @@
 #include "checker.hpp"
 
 #include <cerrno>
+#include <functional>
 #include <set>
 #include <string>
 #include <utility>
@@ -11,20 +12,38 @@
 
 namespace verbs_check {
 
-// Inside a verb the library calls others of its own: those are not the program's.
+// Inside a verb the library calls others of its own: those are not the program's. A verb that blocks may be left by the
+// longjmp of a signal handler, and then no destructor runs: an outermost one that does not lie further out on the stack
+// than the caller is such a remainder.
 class Depth {
 public:
-  Depth() { ++depth(); }
-  ~Depth() { --depth(); }
+  Depth() {
+    State& state = Depth::state();
+    if (!is_inside()) {
+      state = {.outermost = this};
+    }
+    ++state.count;
+  }
+  ~Depth() {
+    if (--state().count == 0) {
+      state() = {};
+    }
+  }
   Depth(const Depth&) = delete;
   Depth& operator=(const Depth&) = delete;
 
-  [[nodiscard]] static bool is_nested() { return depth() > 1; }  // with this one counted
-  [[nodiscard]] static bool is_inside() { return depth() > 0; }  // before there is this one
+  [[nodiscard]] static bool is_nested() { return state().count > 1; }  // with this one counted
+  [[nodiscard]] static bool is_inside() {                              // before there is this one
+    return std::less<>{}(__builtin_frame_address(0), static_cast<const void*>(state().outermost));
+  }
 
 private:
-  static int& depth() {
-    static thread_local int value = 0;
+  struct State {
+    const Depth* outermost = nullptr;
+    int count = 0;
+  };
+  static State& state() {
+    static thread_local State value __attribute__((tls_model("initial-exec")));
     return value;
   }
 };

@@ -106,10 +106,18 @@ void Model::restore(const void* address, Object object) {
   living_[address] = std::move(object);
 }
 
+void Model::inherit() {
+  for (auto& [address, object] : living_) {
+    object.is_inherited = true;
+  }
+}
+
 std::vector<const Object*> Model::alive() const {
   std::vector<const Object*> result;
   for (const auto& [address, object] : living_) {
-    result.push_back(&object);
+    if (!object.is_inherited) {
+      result.push_back(&object);
+    }
   }
   std::ranges::sort(result, {}, &Object::sequence);
   return result;

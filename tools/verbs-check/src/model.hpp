@@ -23,6 +23,7 @@ struct Object {
   std::string name;               // "CQ #2", "QP 0x000011"
   const void* made = nullptr;     // the call that made it: a return address
   const char* destroy = nullptr;  // the verb that gives it back; null: a library made it for itself, and keeps it
+  bool is_inherited = false;      // made by the process that this one was forked from
   const void* gone = nullptr;     // the call that destroyed it; null while it lives
   std::set<const void*> used;     // what it needs: its context, PD, CQs ...
 };
@@ -50,7 +51,10 @@ public:
   // It was not destroyed after all: the verb refused.
   void restore(const void* address, Object object);
 
-  // Everything that lives, in the order in which it was made.
+  // This process was forked: what lives is its parent's.
+  void inherit();
+
+  // Everything that lives and that this process has made, in the order in which it was made.
   [[nodiscard]] std::vector<const Object*> alive() const;
 
 private:

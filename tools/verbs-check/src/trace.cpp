@@ -1,6 +1,7 @@
 #include "trace.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -112,8 +113,18 @@ const std::string& Line::text() {
 }
 
 int Trace::open(const std::string& path) {
-  descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  return descriptor_ < 0 ? errno : 0;
+  const int low = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (low < 0) {
+    return errno;
+  }
+  // High up, where no file of the program's will be opened: it may have closed standard error, or close all that it
+  // does not know and open its own in their place.
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  descriptor_ = fcntl(low, F_DUPFD_CLOEXEC, static_cast<int>(std::min<rlim_t>(limit.rlim_cur, 1024)) - 1);
+  const int code = descriptor_ < 0 ? errno : 0;
+  ::close(low);
+  return code;
 }
 
 void Trace::write(Line& line) {

@@ -13,7 +13,12 @@ namespace verbs_check {
 // that these libraries call too.
 [[nodiscard]] const void* caller_in_program();
 
-// "main, a.cpp:12"; without debug information "main, ./program+0x1234". Slow: for what is printed, not for every call.
+// "main, a.cpp:12"; without debug information "main, ./program+0x1234". Slow the first time: for what is printed, not
+// for every call. Under the checker's mutex, as is resolve_call().
 [[nodiscard]] std::string resolve(const void* address);
+
+// The same for a call that goes on now. A destructor or a deleter that destroys for everybody is not the place, nor is
+// a header of the system: it is the first caller outward that is neither.
+[[nodiscard]] std::string resolve_call(const void* where);
 
 }  // namespace verbs_check
