@@ -40,8 +40,8 @@ void own_handler(int signal) {
   } else if (way == "sent") {
     raise(SIGSEGV);
   } else if (way == "heap") {
-    char* volatile memory = static_cast<char*>(std::malloc(24));
-    std::memset(memory - 8, 0xff, 8);  // NOLINT: on purpose; free dies holding its lock
+    void* const memory = std::malloc(24);
+    static_cast<volatile std::size_t*>(memory)[-1] = ~std::size_t{0};  // NOLINT: free dies of it, holding its lock
     std::free(memory);
   }
   std::exit(3);
