@@ -106,3 +106,15 @@ without_devices() {
   # shellcheck disable=SC2016 # expanded on the host
   printf '%s\0' unshare --mount sh -c 'mount -t tmpfs none /etc/libibverbs.d && exec "$@"' sh "$@"
 }
+
+# expect_usual_refusals PROGRAM: what every chapter does on the server: an option that it does not have is a usage error, and
+# without a device it says where to look.
+expect_usual_refusals() {
+  local alone
+  on server "$1" --nosuch
+  expect_usage_error 'nosuch'
+  mapfile -d '' alone < <(without_devices "$1")
+  on server "${alone[@]}"
+  expect_status 1
+  expect_err 'this machine has no RDMA device.*doctor'
+}

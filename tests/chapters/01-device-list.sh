@@ -19,10 +19,4 @@ on server "$program" -d nosuch
 expect_status 1
 expect_err "no RDMA device is named 'nosuch'; there is: rxe0"
 
-on server "$program" --nosuch
-expect_usage_error 'nosuch'
-
-mapfile -d '' alone < <(without_devices "$program")
-on server "${alone[@]}"
-expect_status 1
-expect_err 'this machine has no RDMA device.*doctor'
+expect_usual_refusals "$program"

@@ -37,10 +37,4 @@ on server "$program" -i 9
 expect_status 1
 expect_err 'device rxe0 has no port 9; its ports are 1 to 1'
 
-on server "$program" --nosuch
-expect_usage_error 'nosuch'
-
-mapfile -d '' alone < <(without_devices "$program")
-on server "${alone[@]}"
-expect_status 1
-expect_err 'this machine has no RDMA device.*doctor'
+expect_usual_refusals "$program"
