@@ -15,7 +15,7 @@ build_locked() {
     cmake --preset "$preset" >"$log" 2>&1 9>&- || build_failed "$log"
   fi
   : >"$log"
-  build_say "$preset" "$log" 9>&- &
+  build_say "$preset" "$log" $BASHPID 9>&- &
   local notice=$! status=0
   cmake --build "$folder" ${1:+--target "$@"} >"$log" 2>&1 9>&- || status=$?
   kill "$notice" 2>/dev/null || true
@@ -23,11 +23,14 @@ build_locked() {
   [[ $status -eq 0 ]] || build_failed "$log"
 }
 
-# build_say PRESET LOG: says so as soon as the log shows that there is something to build. ninja -n cannot tell beforehand:
+# build_say PRESET LOG SHELL: says so as soon as the log shows that there is something to build. ninja -n cannot tell beforehand:
 # to it the search for new files is work.
 build_say() {
-  # It starts no process that could outlive it.
-  until [[ $(<"$2") =~ \]\ (Building|Linking)\  ]]; do read -rt 0.2 _ <> <(:) || true; done
+  # It ends with the shell that builds, and starts no process that could outlive it.
+  until [[ $(<"$2") =~ \]\ (Building|Linking)\  ]]; do
+    kill -0 "$3" 2>/dev/null || return 0
+    read -rt 0.2 _ <> <(:) || true
+  done
   say "building ($1)"
 }
 
