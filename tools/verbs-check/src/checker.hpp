@@ -91,7 +91,6 @@ public:
   // The errno value with which the call shall fail instead of being made, or 0.
   int injected(const Call& call);
 
-
   // One line of the trace, if there is one. `arguments` is given the line to add the arguments of the call to, by the
   // names of its man page; it is called under the mutex, and only when there is a trace.
   template <class Arguments>
