@@ -40,7 +40,7 @@ void own_handler(int signal) {
   } else if (way == "sent") {
     raise(SIGSEGV);
   } else if (way == "heap") {
-    void* const memory = std::malloc(24);
+    void* volatile memory = std::malloc(24);
     static_cast<volatile std::size_t*>(memory)[-1] = ~std::size_t{0};  // NOLINT: free dies of it, holding its lock
     std::free(memory);
   }
