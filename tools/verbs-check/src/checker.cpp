@@ -167,6 +167,9 @@ int Checker::finish() {
     return findings_.count() == 0 ? 0 : exit_code_;
   }
   const std::lock_guard lock{mutex};
+  for (const Fault& fault : cm.take_refusals(nullptr)) {
+    report({"exit", nullptr}, nullptr, fault);
+  }
   for (const Object* const object : model.alive()) {
     if (object->destroy == nullptr) {
       continue;

@@ -1,6 +1,7 @@
 // The one checker of a process: what it knows, what it was told, what it has found.
 #pragma once
 
+#include "cm.hpp"
 #include "datapath.hpp"
 #include "events.hpp"
 #include "finding.hpp"
@@ -67,6 +68,7 @@ public:
   Model model;
   DataPath data;
   Events events;
+  Cm cm;
 
   // Shows a finding, unless the same was shown for this place. Under the mutex.
   void report(const Call& call, std::string id, std::string what, std::string objects, std::string why,

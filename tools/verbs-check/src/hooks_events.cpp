@@ -147,30 +147,6 @@ bool give_unread(ibv_context* context, ibv_async_event* event) {
   return true;
 }
 
-// Before the verb blocks: `count` tells how many events of the object are not acknowledged.
-template <class Count>
-void say_unacked(const Call& call, const void* address, const char* id, const char* get, const char* mend,
-                 Count count) {
-  Checker& checker = Checker::get();
-  std::uint64_t left = 0;
-  const bool is_done = wait_until(patience(), [&] {
-    const std::lock_guard lock{checker.mutex};
-    left = count();
-    return left == 0;
-  });
-  if (is_done) {
-    return;
-  }
-  const std::lock_guard lock{checker.mutex};
-  if (const Object* const object = checker.model.living(address); object != nullptr) {
-    checker.report(call, id, object->name + " is destroyed with " + std::to_string(left) + " event(s) not acknowledged",
-                   describe(*object, resolve),
-                   std::string{call.verb} + " blocks until every event that " + get +
-                       " gave is acknowledged: here for ever, unless another thread still does",
-                   mend);
-  }
-}
-
 // Says why the wait that comes will not end, if that is known. True: a signal has ended it.
 bool before_waiting(const Call& call, ibv_comp_channel* channel) {
   if (!is_watched(channel->context) || !is_blocking(channel->fd) || is_readable(channel->fd)) {
@@ -228,6 +204,28 @@ bool before_waiting(const Call& call, ibv_comp_channel* channel) {
 }
 
 }  // namespace
+
+void say_unacked(const Call& call, const void* address, const char* id, const char* get, const char* mend,
+                 const std::function<std::uint64_t()>& count) {
+  Checker& checker = Checker::get();
+  std::uint64_t left = 0;
+  const bool is_done = wait_until(patience(), [&] {
+    const std::lock_guard lock{checker.mutex};
+    left = count();
+    return left == 0;
+  });
+  if (is_done) {
+    return;
+  }
+  const std::lock_guard lock{checker.mutex};
+  if (const Object* const object = checker.model.living(address); object != nullptr) {
+    checker.report(call, id, object->name + " is destroyed with " + std::to_string(left) + " event(s) not acknowledged",
+                   describe(*object, resolve),
+                   std::string{call.verb} + " blocks until every event that " + get +
+                       " gave is acknowledged: here for ever, unless another thread still does",
+                   mend);
+  }
+}
 
 void before_destroy(const Call& call, const void* object, ibv_context* context) {
   if (Depth::is_inside()) {

@@ -5,6 +5,9 @@
 
 #include <infiniband/verbs.h>
 
+#include <cstdint>
+#include <functional>
+
 namespace verbs_check {
 
 // Says what would make the destruction of the object block, and which events of the device nobody has read.
@@ -12,6 +15,11 @@ void before_destroy(const Call& call, const void* object, ibv_context* context);
 
 // The same for a device that is about to be closed.
 void before_close(const Call& call, ibv_context* context);
+
+// Says what makes the verb block for ever: `count` tells how many events of the object, which `get` gave, are not
+// acknowledged. Another thread is given time to do it.
+void say_unacked(const Call& call, const void* address, const char* id, const char* get, const char* mend,
+                 const std::function<std::uint64_t()>& count);
 
 // ibv_req_notify_cq was called.
 void armed(const ibv_cq* cq, bool solicited_only);

@@ -1,5 +1,6 @@
 // The verbs that make and destroy objects.
 #include "hook.hpp"
+#include "hooks_cm.hpp"
 #include "hooks_data.hpp"
 #include "hooks_events.hpp"
 #include "hooks_query.hpp"
@@ -41,7 +42,7 @@ bool is_gone(const Call& call, const void* address) {
   if (gone == nullptr) {
     return false;  // made by a call that the checker does not know
   }
-  const bool again = std::string_view{call.verb} == destroy_verb(gone->kind);
+  const bool again = gone->destroy != nullptr && std::string_view{call.verb} == gone->destroy;
   checker.report(
       call, again ? "destroyed-twice" : "used-after-destroy",
       std::string{call.verb} + " on " + gone->name + ", which is destroyed already", describe(*gone, resolve),
@@ -207,7 +208,12 @@ int ibv_close_device(ibv_context* context) {
 }
 
 ibv_pd* ibv_alloc_pd(ibv_context* context) {
-  return create<ibv_pd>(HERE("ibv_alloc_pd"), Kind::pd, {context},
+  const Call call = HERE("ibv_alloc_pd");
+  if (is_unbound(call, context)) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  return create<ibv_pd>(call, Kind::pd, {context},
                         [&] { return real<ibv_pd*(ibv_context*)>("ibv_alloc_pd")(context); });
 }
 
@@ -250,7 +256,12 @@ int ibv_dereg_mr(ibv_mr* mr) {
 }
 
 ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
-  return create<ibv_comp_channel>(HERE("ibv_create_comp_channel"), Kind::channel, {context}, [&] {
+  const Call call = HERE("ibv_create_comp_channel");
+  if (is_unbound(call, context)) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  return create<ibv_comp_channel>(call, Kind::channel, {context}, [&] {
     return real<ibv_comp_channel*(ibv_context*)>("ibv_create_comp_channel")(context);
   });
 }
@@ -261,8 +272,13 @@ int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
 }
 
 ibv_cq* ibv_create_cq(ibv_context* context, int entries, void* cq_context, ibv_comp_channel* channel, int vector) {
+  const Call call = HERE("ibv_create_cq");
+  if (is_unbound(call, context)) {
+    errno = EINVAL;
+    return nullptr;
+  }
   ibv_cq* const cq = create<ibv_cq>(
-      HERE("ibv_create_cq"), Kind::cq, {context, channel},
+      call, Kind::cq, {context, channel},
       [&] {
         return real<ibv_cq*(ibv_context*, int, void*, ibv_comp_channel*, int)>("ibv_create_cq")(
             context, entries, cq_context, channel, vector);

@@ -24,6 +24,11 @@ constexpr std::array kinds{
     KindTexts{"shared receive queue", "SRQ", "ibv_create_srq", "ibv_destroy_srq"},
     KindTexts{"queue pair", "QP", "ibv_create_qp", "ibv_destroy_qp"},
     KindTexts{"address handle", "AH", "ibv_create_ah", "ibv_destroy_ah"},
+    KindTexts{"event channel", "event channel", "rdma_create_event_channel", "rdma_destroy_event_channel"},
+    KindTexts{"connection identifier", "cm_id", "rdma_create_id", "rdma_destroy_id"},
+    KindTexts{"connection event", "cm event", "rdma_get_cm_event", "rdma_ack_cm_event"},
+    KindTexts{"address list", "rdma_addrinfo", "rdma_getaddrinfo", "rdma_freeaddrinfo"},
+    KindTexts{"list of contexts", "list of contexts", "rdma_get_devices", "rdma_free_devices"},
 };
 
 const KindTexts& texts(Kind kind) { return kinds.at(static_cast<std::size_t>(kind)); }

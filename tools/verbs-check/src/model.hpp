@@ -10,7 +10,22 @@
 
 namespace verbs_check {
 
-enum class Kind { device_list, context, channel, pd, mr, cq, srq, qp, ah };
+enum class Kind {
+  device_list,
+  context,
+  channel,
+  pd,
+  mr,
+  cq,
+  srq,
+  qp,
+  ah,
+  event_channel,
+  cm_id,
+  cm_event,
+  cm_addresses,
+  cm_devices
+};
 
 [[nodiscard]] const char* kind_name(Kind kind);     // "completion queue"
 [[nodiscard]] const char* create_verb(Kind kind);   // "ibv_create_cq"
