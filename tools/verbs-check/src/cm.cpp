@@ -234,10 +234,9 @@ std::optional<Fault> Cm::fault_of(const void* id, std::string_view verb) {
   const std::string what = std::string{verb} + " on a cm_id ";
   if (entry.failure && entry.where != nullptr) {
     entry.was_said = true;
-    return Fault{
-        "cm-event-ignored-failure", what + "whose last step has failed: " + entry.failure->what,
-        "an event tells how a step has ended, and the type of the event must be looked at. " + entry.failure->why,
-        "stop at an event that is not the one that was waited for. " + entry.failure->mend};
+    return Fault{"cm-event-ignored-failure", what + "whose last step has failed: " + entry.failure->what,
+                 "rdma_get_cm_event answers 0 for good and bad events; the step has failed, " + entry.failure->why,
+                 "compare the type of each event with the one that is waited for; " + entry.failure->mend};
   }
   return Fault{"cm-wrong-order", what + step_text(entry.step),
                "each step needs the one before it, and that has ended only when its event was read; out of order the "

@@ -108,6 +108,12 @@ extern "C" int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
     const std::lock_guard lock{checker.mutex};
     checker.report(call, qp, faults);
   }
+  if ((mask & IBV_QP_STATE) != 0 && attr->qp_state == IBV_QPS_ERR) {
+    const std::lock_guard lock{checker.mutex};
+    if (Queues* const queues = checker.data.find(qp); queues != nullptr) {
+      queues->failed_on_purpose = true;  // before the verb: another thread may poll what it flushes at once
+    }
+  }
   int result = checker.injected(call);
   if (result == 0) {
     result = checker.is_strict() && would_be_refused(faults) ? EINVAL : next(qp, attr, mask);
