@@ -2,7 +2,7 @@
 # Installing what is missing, with the distribution's package manager.
 
 # What building the programs needs, and running them: the guest uses the libraries of this machine.
-packages_build=(g++ cmake ninja-build libibverbs-dev librdmacm-dev libcli11-dev libgtest-dev libdw-dev
+packages_build=(g++ cmake ninja-build libibverbs-dev librdmacm-dev libcli11-dev libgtest-dev libdw-dev nlohmann-json3-dev
   ibverbs-providers ibverbs-utils iproute2)
 
 # packages_missing PACKAGE...: prints those that are not installed. One question for all: this is on every command's way.

@@ -2,7 +2,7 @@
 # The whole test suite: everything that it needs, both builds, and what came of it.
 
 # What only tests use. clang: the fuzzers. The rest: lint.
-packages_test=(clang clang-format clang-tidy shellcheck git jq procps)
+packages_test=(clang clang-format clang-tidy shellcheck git jq procps chromium)
 
 # tests_run [CTEST ARGS]: the arguments go to ctest, for instance -L unit or -R chapter.01.
 tests_run() {

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Running any verbs program under the checker, on a host.
+# Running any verbs program under the checker, on a host; drawing the traces of such runs.
 
 trace_help() {
   cat <<'TEXT'
@@ -49,4 +49,11 @@ trace_run() {
   [[ $# -ge 1 ]] || usage_error "trace wants a command, for instance: ./lab trace -- ibv_devinfo"
   chapters_prepare verbs-check "$host"
   place_exec "$host" "$LAB_ROOT/build/tools/verbs-check/verbs-check" ${options[@]+"${options[@]}"} -- "$@"
+}
+
+# timeline_run TRACE [TRACE] -o PAGE: on this machine, with no host.
+timeline_run() {
+  packages_need "${packages_build[@]}"
+  build default verbs-check
+  exec "$LAB_ROOT/build/tools/verbs-check/verbs-check" timeline "$@"
 }
