@@ -67,6 +67,29 @@ TEST(CheckMinusOne, OtherResultsPassThroughWhateverErrnoSays) {
   EXPECT_EQ(lab::check_minus_one(7, "socket"), 7);
 }
 
+TEST(CheckRefusal, SuccessAndTheRefusalsThatWereMeantAreReturned) {
+  EXPECT_EQ(lab::check_refusal(0, {EBUSY}, "ibv_dealloc_pd"), 0);
+  EXPECT_EQ(lab::check_refusal(EBUSY, {EINVAL, EBUSY}, "ibv_dealloc_pd"), EBUSY);
+}
+
+TEST(CheckRefusal, AnyOtherFailureIsAnError) {
+  const auto error = verb_error([] { lab::check_refusal(EIO, {EBUSY}, "ibv_dealloc_pd", "A"); });
+  EXPECT_EQ(error.code(), EIO);
+  EXPECT_EQ(error.verb(), "ibv_dealloc_pd");
+  EXPECT_TRUE(contains(error.what(), "ibv_dealloc_pd: EIO (Input/output error), A"));
+}
+
+TEST(CheckPoll, ANegativeNumberIsAnErrorAndNotAnErrno) {
+  EXPECT_EQ(lab::check_poll(0), 0);
+  EXPECT_EQ(lab::check_poll(3), 3);
+  try {
+    lab::check_poll(-2);
+    FAIL() << "no error";
+  } catch (const lab::Error& error) {
+    EXPECT_STREQ(error.what(), "ibv_poll_cq: it returned -2: the completion queue is broken");
+  }
+}
+
 TEST(VerbError, NamesVerbErrnoObjectAndLikelyCauseInThisOrder) {
   const lab::VerbError error{"ibv_dealloc_pd", EBUSY, "PD of the server"};
   EXPECT_STREQ(error.what(),
