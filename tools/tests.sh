@@ -2,7 +2,7 @@
 # The whole test suite: everything that it needs, both builds, and what came of it.
 
 # What only tests use. clang: the fuzzers. The rest: lint.
-packages_test=(clang clang-format clang-tidy shellcheck git jq procps chromium)
+packages_test=(clang clang-format clang-tidy shellcheck git jq procps)
 
 # tests_run [CTEST ARGS]: the arguments go to ctest, for instance -L unit or -R chapter.01.
 tests_run() {
@@ -14,7 +14,7 @@ tests_run() {
   cd "$LAB_ROOT" || exit 1
 
   local packages
-  mapfile -t packages < <(place_packages; tests_clang_runtime)
+  mapfile -t packages < <(place_packages; tests_clang_runtime; tests_browser)
   packages_need "${packages_build[@]}" "${packages_test[@]}" "${packages[@]}"
   tests_build "$#"
 
@@ -45,6 +45,13 @@ tests_clang_runtime() {
     printf 'libclang-rt-dev\n' # apt knows nothing yet; packages_need will update it
   elif [[ -n $(apt-cache show "libclang-rt-$number-dev" 2>/dev/null) ]]; then
     printf 'libclang-rt-%s-dev\n' "$number"
+  fi
+}
+
+# tests_browser: the package with the browser that opens pages. Ubuntu has it as a snap only, which is for its user to install.
+tests_browser() {
+  if [[ -n $(apt-cache show chromium 2>/dev/null) || -z $(apt-cache show bash 2>/dev/null) ]]; then
+    printf 'chromium\n' # or apt knows nothing yet; packages_need will update it
   fi
 }
 

@@ -2,13 +2,16 @@
 # A browser without a screen, for tests of pages: one tab of Chromium, driven by its DevTools protocol over two pipes.
 # Sourced after tests/lib.sh; whoever sources it calls browser_close at the end.
 
+# browser_find: leaves its command in BROWSER, or fails.
+browser_find() { BROWSER=$(type -P chromium chromium-browser google-chrome | head -n 1) && [[ -n $BROWSER ]]; }
+
 # browser_open URL: opens it in a tab, in a browser that is started when there is none.
 browser_open() {
   if [[ -z ${BROWSER_PID-} ]]; then
     mkfifo "$WORK/browser.in" "$WORK/browser.out"
     exec {BROWSER_IN}<>"$WORK/browser.in" {BROWSER_OUT}<>"$WORK/browser.out"
     # As root it has no sandbox; what it opens here are pages of our own.
-    chromium --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run --disable-background-networking \
+    "$BROWSER" --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run --disable-background-networking \
       --disable-component-update --user-data-dir="$WORK/browser" --remote-debugging-pipe about:blank \
       3<"$WORK/browser.in" 4>"$WORK/browser.out" >"$WORK/browser.log" 2>&1 &
     BROWSER_PID=$!

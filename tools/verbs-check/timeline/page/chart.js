@@ -75,24 +75,20 @@ function drawGaps(layer) {
 
 function drawBar(group, row) {
   const {object} = row;
-  const [from, to] = row.kind === 'process' ? [row.process.from, row.process.to] : [object.from, object.to];
-  if (!isInView(from, to)) {
+  if (!isInView(object.from, object.to)) {
     return;
   }
-  const x = cut(xOf(from));
-  const width = Math.max(1.5, cut(xOf(to)) - x);
-  const height = row.kind === 'process' ? 4 : 16;
-  element(group, 'rect', {x: round(x), y: row.bar + (16 - height) / 2, width: round(width), height, class: 'bar'});
-  hits.push({x, x2: x + width, y: row.bar + 8, y2: row.bar + 8, far: 8, weight: 3, item: object || row.process});
+  const x = cut(xOf(object.from));
+  const width = Math.max(1.5, cut(xOf(object.to)) - x);
+  element(group, 'rect', {x: round(x), y: row.bar, width: round(width), height: 16, class: 'bar'});
+  hits.push({x, x2: x + width, y: row.bar + 8, y2: row.bar + 8, far: 8, weight: 3, item: object});
   for (const state of row.states || []) {
     drawState(group, row, state);
   }
-  if (object) {
-    // An end that the trace does not have is dashed.
-    const edge = (at, isKnown) => element(group, 'line', {x1: at, x2: at, y1: row.bar - 1, y2: row.bar + 17, class: isKnown ? 'edge' : 'edge unknown'});
-    edge(round(x), object.isMade);
-    edge(round(x + width), !object.isAlive);
-  }
+  // An end that the trace does not have is dashed.
+  const edge = (at, isKnown) => element(group, 'line', {x1: at, x2: at, y1: row.bar - 1, y2: row.bar + 17, class: isKnown ? 'edge' : 'edge unknown'});
+  edge(round(x), object.isMade);
+  edge(round(x + width), !object.isAlive);
 }
 
 function drawState(group, row, state) {
@@ -115,7 +111,7 @@ function drawCalls(group, row) {
   const seen = row.calls.filter((call) => isInView(call.time, call.time));
   for (const {thing: call, count} of merged(seen, (each) => `${Math.round(xOf(each.time))} ${each.isFailed}`)) {
     const x = Math.round(xOf(call.time));
-    const y = row.bar + 8;
+    const y = row.marks;
     if (call.isFailed) {
       element(group, 'path', {d: cross(x, y, 5), class: 'failed', 'data-calls': count, 'data-failed': count});
     } else {
@@ -189,7 +185,7 @@ function drawMessages(layer) {
 // The names at the left, and the head of each process, lie above all that is drawn.
 function drawNames(layer) {
   element(layer, 'rect', {x: 0, y: 0, width: view.names, height: chartHeight, fill: 'var(--back)'});
-  for (const row of rows) {
+  for (const row of rows.filter(isNear)) {
     if (row.kind === 'process') {
       element(layer, 'rect', {x: 0, y: row.top, width: view.names, height: row.bottom - row.top, class: 'head'});
       const name = element(layer, 'text', {x: 6, y: row.bar + 12, class: 'head-text', 'clip-path': 'url(#names)'},
@@ -216,6 +212,13 @@ function definitions() {
   element(arrow, 'path', {d: 'M0 0L6 3L0 6z', class: 'arrow'});
 }
 
+// Of very many rows only those near the window are drawn, and others when it comes to them.
+const hasManyRows = rows.length > 300;
+function isNear(row) {
+  const top = chart.getBoundingClientRect().top;
+  return !hasManyRows || (top + row.bottom > -window.innerHeight && top + row.top < 2 * window.innerHeight);
+}
+
 function draw() {
   view.width = Math.max(280, chart.clientWidth || chart.parentElement.clientWidth);
   view.names = view.width < 600 ? 104 : 150;
@@ -228,7 +231,7 @@ function draw() {
     element(chart, 'line', {x1: x, x2: x, y1: 0, y2: chartHeight, class: 'grid', 'stroke-opacity': 0.5});
   }
   drawGaps(chart);
-  for (const row of rows) {
+  for (const row of rows.filter(isNear)) {
     const attributes = row.kind === 'object' ? {'data-object': row.object.name, 'data-process': row.object.process} : {};
     const group = element(chart, 'g', attributes);
     if (row.kind === 'process') {

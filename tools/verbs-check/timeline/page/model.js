@@ -35,6 +35,9 @@ function buildRows() {
     under(flags, finding.object === null ? `process ${finding.process}` : finding.object).push(finding);
   });
 
+  // Of each process the calls that belong to no object: their marks have a strip below its name.
+  const strays = new Set(story.calls.filter((call) => call.object === null).map((call) => `process ${call.process}`));
+
   const rows = [];
   let y = 0;
   const add = (row) => {
@@ -43,6 +46,11 @@ function buildRows() {
     // Flags have a strip of their own above the bar.
     row.bar = y + (row.flags.length ? 17 : 3) + (row.kind === 'process' ? 4 : 0);
     row.bottom = row.kind === 'lane' ? y + 46 : row.bar + 16 + (row.kind === 'process' ? 7 : 3);
+    row.marks = row.bar + 8; // where the calls are marked
+    if (strays.has(row.key)) {
+      row.marks += 18;
+      row.bottom += 16;
+    }
     y = row.bottom;
     row.calls = [];
     rows.push(row);

@@ -10,7 +10,7 @@ function placeOf(item) {
     const isLine = item.isPosted && ['completed', 'failed', 'retired'].includes(item.end);
     return {x, y: laneTop(item.row), x2: isLine ? xOf(item.to) : x, y2: isLine ? laneBottom(item.row) : laneTop(item.row) + 10};
   }
-  const y = item.id ? item.row.bar - 8 : item.row.bar + 8;
+  const y = item.id ? item.row.bar - 8 : item.row.marks;
   return {x: xOf(item.time), y, x2: xOf(item.time), y2: y};
 }
 
@@ -72,6 +72,15 @@ const showAll = () => show(-story.end, 2 * story.end);
 const zoom = (factor, at = (view.from + view.to) / 2) => show(at - (at - view.from) * factor, at + (view.to - at) * factor);
 const move = (part) => show(view.from + (view.to - view.from) * part, view.to + (view.to - view.from) * part);
 
+// scrollToRow(row): between the axis and the details it can be seen.
+function scrollToRow(row) {
+  const y = chart.getBoundingClientRect().top + row.bar;
+  const bottom = window.innerHeight - details.offsetHeight;
+  if (y < 50 || y > bottom - 30) {
+    window.scrollBy(0, y - bottom / 2);
+  }
+}
+
 // step(direction, isWanted): to the next event of the kind, from the chosen one or from the beginning of the view.
 function step(direction, isWanted = () => true) {
   const list = story.events;
@@ -88,6 +97,7 @@ function step(direction, isWanted = () => true) {
         show(time - span / 2, time + span / 2);
       }
       choose(list[at]);
+      scrollToRow(list[at].row);
       return;
     }
   }
@@ -213,3 +223,6 @@ document.getElementById('table').addEventListener('toggle', (event) => {
 document.getElementById('only-problems').addEventListener('change', tableFill);
 table.more.addEventListener('click', tableMore);
 window.addEventListener('resize', redraw);
+if (hasManyRows) {
+  window.addEventListener('scroll', redraw);
+}
