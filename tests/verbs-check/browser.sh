@@ -3,7 +3,12 @@
 # Sourced after tests/lib.sh; whoever sources it calls browser_close at the end.
 
 # browser_find: leaves its command in BROWSER, or fails.
-browser_find() { BROWSER=$(type -P chromium chromium-browser google-chrome | head -n 1) && [[ -n $BROWSER ]]; }
+browser_find() {
+  for BROWSER in chromium chromium-browser google-chrome; do
+    ! command -v "$BROWSER" >/dev/null || return 0
+  done
+  return 1
+}
 
 # browser_open URL: opens it in a tab, in a browser that is started when there is none.
 browser_open() {
