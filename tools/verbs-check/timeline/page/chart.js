@@ -46,7 +46,7 @@ const cross = (x, y, size) => `M${x - size} ${y - size}L${x + size} ${y + size}M
 function drawAxis() {
   axis.replaceChildren();
   const perNs = (view.width - view.names) / (view.to - view.from);
-  const widthOf = (step) => 7 * Math.max(...[view.from, view.to].map((time) => formatTime(Math.round(time / step) * step, step).length));
+  const widthOf = (step) => 7.5 * Math.max(...[view.from, view.to].map((time) => formatTime(Math.round(time / step) * step, step).length));
   // The first and the last label are moved to be whole: there must be room for that.
   let step = 1;
   for (let i = 0; step * perNs < 1.5 * widthOf(step) + 8; ++i) {
