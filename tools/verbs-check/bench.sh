@@ -19,8 +19,8 @@ script='
   work=$(mktemp -d)
   ways=("without" "default" "trace")
   once() { # WAY CMD...
-    local under=() server
-    case $1 in
+    local under=() server way=$1
+    case $way in
       default) under=("$check" --) ;;
       trace) under=("$check" --trace "$work/trace" --) ;;
     esac
@@ -35,18 +35,22 @@ script='
     done
     ${under[@]+"${under[@]}"} "$@" -p $port localhost >"$work/client" 2>&1 || { cat "$work/client" >&2; exit 1; }
     wait "$server" || { cat "$work/server" >&2; exit 1; }
-    sed -n "s,.* \([0-9.]*\) usec/iter\$,\1,p" "$work/client"
+    cp "$work/client" "$work/$way.out"
+  }
+  # values NAME EXPRESSION: what the expression takes out of what the three ways have printed.
+  values() {
+    echo "$1 $(sed -nE "$2" "$work/without.out") $(sed -nE "$2" "$work/default.out") $(sed -nE "$2" "$work/trace.out")"
   }
   compare() { # NAME CMD...
-    local round i took way name=$1
+    local round i name=$1
     shift
     for ((round = 0; round < rounds; ++round)); do
-      declare -A took=()
       for i in 0 1 2; do
-        way=${ways[(i + round) % 3]}
-        took[$way]=$(once "$way" "$@")
+        once "${ways[(i + round) % 3]}" "$@"
       done
-      echo "$name ${took[without]} ${took[default]} ${took[trace]}"
+      values "$name" "s,.* ([0-9.]+) usec/iter\$,\1,p"
+      # What else the machine does meets the mean of a run, and hardly its median. Only the chapter prints it.
+      values "$name:median" "s,^round trip: median ([0-9.]+) .*,\1,p"
     done
   }
   compare chapter-11 "$chapter" -s 64 -n 2000
@@ -75,7 +79,7 @@ cd "$root"
         n = count[name]
         with = median(name, "default", n)
         trace = median(name, "trace", n)
-        printf "%-15s  %.2f usec/iter without; %.3f times as long with the checker, %.3f with a trace (medians of %d rounds)\n",
+        printf "%-18s %.2f usec without; %.3f times as long with the checker, %.3f with a trace (medians of %d rounds)\n",
           name, median(name, "plain", n), with, trace, n
         if (with > default_limit || trace > trace_limit) bad = 1
       }
