@@ -54,7 +54,9 @@ start host server bash -c '
   try full "$check" --trace /dev/full -- "$programs/robust-ends" exit
   watched gdb gdb -batch -ex run "$programs/robust-children"
   # ThreadSanitizer wants to be the first library, as AddressSanitizer does.
-  try tsan env LD_PRELOAD="$tsan:$programs/libverbs-check-tsan.so" TSAN_OPTIONS=exitcode=67 "$programs/robust-threads-tsan" 20
+  try tsan env LD_PRELOAD="$tsan:$programs/libverbs-check-tsan.so" TSAN_OPTIONS=exitcode=67 VERBS_CHECK_TRACE=/tmp/robust.tsan \
+    "$programs/robust-threads-tsan" 20
+  try tsan:trace grep -c "\"verb\":\"ibv_post_send\"" /tmp/robust.tsan
 ' bash "$check" "$programs" "$shared" "$limit" "$(g++ -print-file-name=libtsan.so.2)"
 finish host
 expect_status 0
@@ -152,3 +154,5 @@ expect_out 'exited normally'
 ended tsan 0
 expect_out '^80 messages$'
 expect_no_out 'WARNING|verbs-check'
+ended tsan:trace 0 # the checker was there
+expect_out '^80$'
