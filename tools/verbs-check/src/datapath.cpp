@@ -89,12 +89,24 @@ const Region* DataPath::region_of(std::uint32_t lkey, const void* pd) const {
 
 // Queues.
 
+void DataPath::unwatch_cq(const void* cq) {
+  if (Completions* const completions = find_cq(cq)) {
+    completions->is_watched = false;
+  }
+  for (auto& [qp, queues] : qps_) {
+    if (queues.send_cq == cq || queues.recv_cq == cq) {
+      queues.is_watched = false;
+    }
+  }
+}
+
 void DataPath::add_qp(const void* qp, const Queues& queues) {
   take_qp(qp);  // one that stood there, and went away with its device
-  qps_[qp] = queues;
+  Queues& entered = qps_[qp] = queues;
   for (const void* const cq : {queues.send_cq, queues.recv_cq}) {
     if (Completions* const completions = find_cq(cq)) {
       completions->qps[queues.number] = qp;
+      entered.is_watched = entered.is_watched && completions->is_watched;
     }
   }
   expect(queues, 1);

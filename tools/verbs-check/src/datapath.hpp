@@ -134,6 +134,7 @@ public:
 
   void add_cq(const void* cq, std::uint32_t entries) { cqs_[cq] = {.entries = entries}; }
   void take_cq(const void* cq) { cqs_.erase(cq); }
+  void unwatch_cq(const void* cq);  // it is polled by ways that are not modelled: nor can its QPs be judged
   [[nodiscard]] Completions* find_cq(const void* cq);
 
   // The QP with this number whose completions come to this CQ, or null.

@@ -3,6 +3,7 @@
 #include "hooks_cm.hpp"
 #include "hooks_data.hpp"
 #include "hooks_events.hpp"
+#include "hooks_extended.hpp"
 #include "hooks_query.hpp"
 #include "names.hpp"
 #include "real.hpp"
@@ -106,7 +107,7 @@ ibv_mr* register_memory(const Call& call, ibv_pd* pd, std::uint64_t begin, std::
     }
     with_data([&](DataPath& data) {
       data.add_region({.mr = mr,
-                       .pd = pd,
+                       .pd = base_pd(pd),
                        .begin = begin,
                        .length = mr->length,
                        .access = access,
@@ -165,6 +166,7 @@ ibv_context* ibv_open_device(ibv_device* device) {
   if (context != nullptr) {
     watch_data(context);
     watch_queries(context);
+    watch_extended(context);
   }
   return context;
 }
@@ -197,10 +199,12 @@ int ibv_close_device(ibv_context* context) {
     }
     unwatch_data(context);
     unwatch_queries(context);
+    unwatch_extended(context);
     const int failed = real<int(ibv_context*)>("ibv_close_device")(context) == 0 ? 0 : errno;
     if (failed != 0) {
       watch_data(context);
       watch_queries(context);
+      watch_extended(context);
     }
     return failed;
   });
@@ -218,7 +222,11 @@ ibv_pd* ibv_alloc_pd(ibv_context* context) {
 }
 
 int ibv_dealloc_pd(ibv_pd* pd) {
-  return destroy(HERE("ibv_dealloc_pd"), pd, [&] { return real<int(ibv_pd*)>("ibv_dealloc_pd")(pd); });
+  const int result = destroy(HERE("ibv_dealloc_pd"), pd, [&] { return real<int(ibv_pd*)>("ibv_dealloc_pd")(pd); });
+  if (result == 0) {
+    forget_parent_domain(pd);
+  }
+  return result;
 }
 
 ibv_mr* ibv_reg_mr(ibv_pd* pd, void* address, size_t length, int access) {
@@ -324,7 +332,9 @@ ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* attr) {
       [&](Line& line, const ibv_srq*) { line.add("max_wr", asked.max_wr).add("max_sge", asked.max_sge); },
       [&](int code) -> std::vector<Fault> { return {srq_refused(code, asked, attributes_of(pd->context))}; });
   if (srq != nullptr) {
-    with_data([&](DataPath& data) { data.add_srq(srq, {.pd = pd, .depth = asked.max_wr, .max_sge = asked.max_sge}); });
+    with_data([&](DataPath& data) {
+      data.add_srq(srq, {.pd = base_pd(pd), .depth = asked.max_wr, .max_sge = asked.max_sge});
+    });
   }
   return srq;
 }
@@ -386,7 +396,7 @@ ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
       data.add_qp(qp, {.number = qp->qp_num,
                        .type = attr->qp_type,
                        .context = pd->context,
-                       .pd = pd,
+                       .pd = base_pd(pd),
                        .send_cq = attr->send_cq,
                        .recv_cq = attr->recv_cq,
                        .srq = attr->srq,

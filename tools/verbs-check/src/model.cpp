@@ -29,6 +29,12 @@ constexpr std::array kinds{
     KindTexts{"connection event", "cm event", "rdma_get_cm_event", "rdma_ack_cm_event"},
     KindTexts{"address list", "rdma_addrinfo", "rdma_getaddrinfo", "rdma_freeaddrinfo"},
     KindTexts{"list of contexts", "list of contexts", "rdma_get_devices", "rdma_free_devices"},
+    KindTexts{"device memory", "DM", "ibv_alloc_dm", "ibv_free_dm"},
+    KindTexts{"XRC domain", "XRCD", "ibv_open_xrcd", "ibv_close_xrcd"},
+    KindTexts{"flow", "flow", "ibv_create_flow", "ibv_destroy_flow"},
+    KindTexts{"memory window", "MW", "ibv_alloc_mw", "ibv_dealloc_mw"},
+    KindTexts{"imported protection domain", "imported PD", "ibv_import_pd", "ibv_unimport_pd"},
+    KindTexts{"imported memory region", "imported MR", "ibv_import_mr", "ibv_unimport_mr"},
 };
 
 const KindTexts& texts(Kind kind) { return kinds.at(static_cast<std::size_t>(kind)); }

@@ -24,7 +24,13 @@ enum class Kind {
   cm_id,
   cm_event,
   cm_addresses,
-  cm_devices
+  cm_devices,
+  dm,
+  xrcd,
+  flow,
+  mw,
+  imported_pd,
+  imported_mr
 };
 
 [[nodiscard]] const char* kind_name(Kind kind);     // "completion queue"
