@@ -494,6 +494,14 @@ TEST_F(ReceiveTest, TheReceiveQueueIsFull) {
   EXPECT_EQ(data.find(&qp)->receives.size(), depth - 2);
 }
 
+TEST_F(ReceiveTest, WithASharedQueueThereIsNoneThatCouldBeFull) {
+  data.find(&qp)->asked.max_recv_wr = 0;
+  EXPECT_EQ(ids(receive({good})), Ids{"receive-queue-full"});
+  data.find(&qp)->asked.max_recv_sge = 0;
+  data.find(&qp)->srq = &srq;
+  EXPECT_EQ(ids(receive({good})), Ids{});  // the verb itself refuses
+}
+
 TEST_F(ReceiveTest, ASharedQueueHasItsOwnDepth) {
   data.add_srq(&srq, {.pd = &pd, .depth = 1, .max_sge = 1});
   ibv_sge range = good;
@@ -745,6 +753,8 @@ protected:
                             .asked = {.max_recv_wr = depth, .max_recv_sge = 1}});
     data.find(&other_qp)->attributes.dest_qp_num = number;
     data.find(&qp)->attributes.dest_qp_num = 0x22;
+    data.find(&other_qp)->attributes.to_own_address = true;
+    data.find(&qp)->attributes.to_own_address = true;
   }
 };
 
@@ -776,17 +786,47 @@ TEST_F(FailureTest, WhatWasFaultyWhenItWasPostedIsNoNews) {
 TEST_F(FailureTest, KnowsThePeerOfTheSameProcess) {
   add_peer(IBV_QPS_INIT);
   post_signalled(1);
-  EXPECT_EQ(failed(IBV_WC_RETRY_EXC_ERR), "wc-retry-exc-err: the cause: the QP 0x22 at the other end is still in INIT");
+  EXPECT_EQ(failed(IBV_WC_RETRY_EXC_ERR), "wc-retry-exc-err: the cause: the QP at the other end is still in INIT");
+}
+
+// A QP of another host may have the number of one of this process.
+TEST_F(FailureTest, AnotherHostIsNotThisProcess) {
+  add_peer(IBV_QPS_INIT);
+  data.find(&qp)->attributes.to_own_address = false;
+  post_signalled(1);
+  EXPECT_TRUE(failed(IBV_WC_RETRY_EXC_ERR).starts_with("wc-retry-exc-err: likely, in this order: no QP 0x22 "));
+}
+
+TEST_F(FailureTest, NamesTheOtherEnd) {
+  add_peer(IBV_QPS_INIT);
+  post_signalled(1);
+  const auto faults = data.polled(&cq, {.wr_id = 1, .status = IBV_WC_RETRY_EXC_ERR, .qp_num = number});
+  EXPECT_EQ(faults.at(0).objects, std::vector<const void*>{&other_qp});
+}
+
+TEST_F(FailureTest, IsNoNewsAtTheOtherEnd) {
+  add_peer(IBV_QPS_RTS);
+  post_signalled(1);
+  data.posted(&other_qp, ibv_recv_wr{.wr_id = 2}, nullptr);
+  const auto at_peer = [&] { return data.polled(&cq, {.wr_id = 2, .status = IBV_WC_LOC_QP_OP_ERR, .qp_num = 0x22}); };
+  EXPECT_EQ(ids(at_peer()), Ids{"wc-loc-qp-op-err"});
+  EXPECT_EQ(failed(IBV_WC_REM_OP_ERR), "");
+}
+
+TEST_F(FailureTest, AtAnotherConnectionIsNews) {
+  add_peer(IBV_QPS_RTS);
+  data.find(&other_qp)->attributes.dest_qp_num = 0x33;
+  data.find(&other_qp)->failed = IBV_WC_LOC_QP_OP_ERR;
+  post_signalled(1);
+  EXPECT_TRUE(failed(IBV_WC_REM_OP_ERR).starts_with("wc-rem-op-err: "));
 }
 
 TEST_F(FailureTest, KnowsThatThePeerIsConnectedToAnother) {
   add_peer(IBV_QPS_RTR);
   data.find(&other_qp)->attributes.dest_qp_num = 0x33;
   post_signalled(1);
-  EXPECT_EQ(
-      failed(IBV_WC_RETRY_EXC_ERR),
-      "wc-retry-exc-err: the cause: the QP 0x22 at the other end is connected to another QP (0x33), not to this one "
-      "(0x11)");
+  EXPECT_EQ(failed(IBV_WC_RETRY_EXC_ERR),
+            "wc-retry-exc-err: the cause: the QP at the other end is connected to another QP, not to this one");
 }
 
 TEST_F(FailureTest, KnowsThatThePeerHasNoReceive) {
@@ -810,6 +850,10 @@ TEST_F(FailureTest, KnowsTheMemoryOfThePeer) {
   };
   add_peer(IBV_QPS_RTS);
   EXPECT_EQ(write(begin, 0x99), "wc-rem-access-err: the cause: no memory region has the rkey 0x99 now");
+  EXPECT_EQ(write(begin, 0),
+            "wc-rem-access-err: the cause: the rkey is 0: the memory region at the remote address was registered "
+            "without IBV_ACCESS_REMOTE_WRITE, and has none");
+  EXPECT_EQ(write(begin + length, 0), "wc-rem-access-err: the cause: no memory region has the rkey 0x0 now");
   EXPECT_EQ(write(begin, rkey),
             "wc-rem-access-err: the cause: the memory region belongs to another PD than the peer's QP");
   data.find(&other_qp)->pd = &pd;
@@ -831,6 +875,28 @@ TEST_F(FailureTest, KnowsThatTheReceiveIsTooShort) {
       nullptr);
   EXPECT_EQ(failed(IBV_WC_REM_OP_ERR),
             "wc-rem-op-err: the cause: the message of 9 bytes is longer than the receive of the peer");
+}
+
+TEST_F(FailureTest, KnowsThatThePeerSendsLargerPackets) {
+  add_peer(IBV_QPS_RTS);
+  data.find(&qp)->attributes.path_mtu = IBV_MTU_256;
+  data.find(&other_qp)->attributes.path_mtu = IBV_MTU_4096;
+  post_receive(1);
+  EXPECT_EQ(failed(IBV_WC_LOC_LEN_ERR), "wc-loc-len-err: the cause: path_mtu is 256 here and 4096 at the other end");
+}
+
+TEST_F(FailureTest, KnowsWhyAReceiveWasFlushed) {
+  add_peer(IBV_QPS_RTS);
+  data.find(&other_qp)->pd = &pd;
+  post_receive(1);
+  ibv_sge range = good;
+  ibv_send_wr request{
+      .wr_id = 2, .sg_list = &range, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_INLINE};
+  request.wr.rdma = {.remote_addr = begin + 8, .rkey = rkey};
+  data.posted(&other_qp, request, nullptr);
+  EXPECT_EQ(failed(IBV_WC_WR_FLUSH_ERR),
+            "wc-flush-err: the cause: the peer's IBV_WR_RDMA_WRITE before was refused by this side: 64 bytes at the "
+            "remote address are not all in the memory region of 64 bytes");
 }
 
 // Waiting in vain.

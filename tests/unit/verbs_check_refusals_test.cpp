@@ -86,16 +86,25 @@ TEST(Refusal, OfAnAddressHandle) {
 
 TEST(Refusal, NoDevice) {
   EXPECT_EQ(no_device({.devices = {"rxe0"}}).what, "ibv_get_device_list knows no device, though the kernel has rxe0");
+  EXPECT_EQ(no_device({.devices = {"rxe0"}}).why,
+            "libibverbs finds a device only with the provider library of its driver");
+  EXPECT_EQ(no_device({.devices = {"rxe0"}, .has_files = false}).why,
+            "a program reaches a device by its file, and there is no /dev/infiniband/uverbsN");
   EXPECT_EQ(no_device({.has_rxe_module = true}).why, "the module rdma_rxe is loaded, but no link was added");
   EXPECT_EQ(no_device({}).why, "the kernel has no RDMA device: no adapter with a driver, and no Soft-RoCE");
 }
 
 TEST(Refusal, OtherVerbs) {
   EXPECT_EQ(open_refused(EACCES, "rxe0").what, "ibv_open_device has refused: EACCES for rxe0");
-  EXPECT_TRUE(open_refused(ENOENT, "rxe0").why.starts_with("the device is listed by /sys"));
+  EXPECT_EQ(open_refused(EACCES, "rxe0").why, "the file /dev/infiniband/uverbsN may not be opened");
+  EXPECT_EQ(open_refused(ENOENT, "rxe0").why,
+            "the file /dev/infiniband/uverbsN may not be opened, or has gone: libibverbs says ENOENT for both");
   EXPECT_EQ(modify_refused(ETIMEDOUT, "INIT to RTR").what, "ibv_modify_qp has refused: ETIMEDOUT for INIT to RTR");
   EXPECT_EQ(modify_refused(EIO, "INIT to RTR").why, "the device does not say");
   EXPECT_EQ(post_refused(ENOMEM, "ibv_post_send").why, "the queue is full");
+  EXPECT_EQ(post_refused(EINVAL, "ibv_post_send").why,
+            "the request breaks a limit of the QP, or the QP is in a state that does not take it");
+  EXPECT_EQ(post_refused(EINVAL, "ibv_post_recv", true).why, "the QP has a shared receive queue, and none of its own");
 }
 
 TEST(VerbsCheckInject, Completions) {

@@ -73,6 +73,7 @@ struct Attributes {
   unsigned min_rnr_timer = 0;
   unsigned max_rd_atomic = 1;
   unsigned max_dest_rd_atomic = 1;
+  bool to_own_address = false;  // the peer is behind the same GID or LID: it may be a QP of this process
 };
 
 // A queue pair as its requests see it.
@@ -191,7 +192,7 @@ private:
   void note_received(const Request& request, std::vector<Fault>& faults);
   [[nodiscard]] std::optional<Fault> fault_of_status(const Queues& queues, const Request* request,
                                                      const ibv_wc& completion) const;
-  [[nodiscard]] const Queues* peer_of(const Queues& queues) const;
+  [[nodiscard]] const void* peer_of(const Queues& queues) const;
   [[nodiscard]] std::string remote_memory_text(const Queues& queues, const Request& request) const;
 
   std::unordered_map<const void*, Region> regions_;

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <map>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace verbs_check {
@@ -154,7 +155,9 @@ int post(const Call& call, const void* queue, Request* requests, Request** bad, 
       refuse();
     }
     if (!explained && !is_injected) {
-      checker.report(call, queue, post_refused(result, call.verb));
+      const Queues* const queues = checker.data.find(queue);
+      const bool has_srq = std::is_same_v<Request, ibv_recv_wr> && queues != nullptr && queues->srq != nullptr;
+      checker.report(call, queue, post_refused(result, call.verb, has_srq));
     }
   }
   return result;

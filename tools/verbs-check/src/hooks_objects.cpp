@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -77,6 +78,10 @@ Kernel look_at_kernel() {
   for (const auto& entry : std::filesystem::directory_iterator{"/sys/class/infiniband", none}) {
     kernel.devices.push_back(entry.path().filename());
   }
+  const std::filesystem::directory_iterator files{"/dev/infiniband", none};
+  kernel.has_files = std::any_of(begin(files), end(files), [](const auto& entry) {
+    return entry.path().filename().string().starts_with("uverbs");
+  });
   kernel.has_rxe_module = std::filesystem::exists("/sys/module/rdma_rxe", none);
   return kernel;
 }

@@ -45,6 +45,9 @@ Transition look_at(ibv_qp* qp, const ibv_qp_attr* attr, int mask) {
     transition.source_gid_is_empty =
         ibv_query_gid_ex(qp->context, port, attr->ah_attr.grh.sgid_index, &entry, 0) == ENODATA;
     transition.source_gid = entry.gid;
+    transition.to_own_address = std::ranges::equal(entry.gid.raw, attr->ah_attr.grh.dgid.raw);
+  } else if ((mask & IBV_QP_AV) != 0) {
+    transition.to_own_address = attr->ah_attr.dlid == port_attr.lid;
   }
   return transition;
 }
@@ -122,6 +125,9 @@ extern "C" int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
       checker.data.set_attributes(qp, *attr, mask);
       if (Queues* const queues = checker.data.find(qp); queues != nullptr && transition.max_message != 0) {
         queues->max_message = transition.max_message;
+        if ((mask & IBV_QP_AV) != 0) {
+          queues->attributes.to_own_address = transition.to_own_address;
+        }
         if (queues->type == IBV_QPT_UD) {
           queues->attributes.path_mtu = transition.active_mtu;  // there is no other for it
         }

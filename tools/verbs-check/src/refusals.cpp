@@ -45,8 +45,12 @@ constexpr const char* zero_it = "a field that was never set: zero the structure 
 
 Fault no_device(const Kernel& kernel) {
   if (!kernel.devices.empty()) {
-    return {"no-device", "ibv_get_device_list knows no device, though the kernel has " + kernel.devices.front(),
-            "libibverbs finds a device only with the provider library of its driver",
+    const std::string what = "ibv_get_device_list knows no device, though the kernel has " + kernel.devices.front();
+    if (!kernel.has_files) {
+      return {"no-device", what, "a program reaches a device by its file, and there is no /dev/infiniband/uverbsN",
+              "in a container pass the files in (docker run --device=/dev/infiniband); else load the module ib_uverbs"};
+    }
+    return {"no-device", what, "libibverbs finds a device only with the provider library of its driver",
             "install the package ibverbs-providers, and see that /etc/libibverbs.d names the provider"};
   }
   return {"no-device", "ibv_get_device_list knows no device",
@@ -58,8 +62,7 @@ Fault no_device(const Kernel& kernel) {
 Fault open_refused(int code, const std::string& device) {
   return {"open-refused", refused("ibv_open_device", code) + " for " + device,
           code == ENOENT
-              ? "the device is listed by /sys, but its file /dev/infiniband/uverbsN is not there, or may not be "
-                "opened"
+              ? "the file /dev/infiniband/uverbsN may not be opened, or has gone: libibverbs says ENOENT for both"
               : "the file /dev/infiniband/uverbsN may not be opened",
           "in a container pass the files in (docker run --device=/dev/infiniband); else see their owner and mode"};
 }
@@ -190,7 +193,11 @@ Fault modify_refused(int code, const std::string& step) {
   return fault;
 }
 
-Fault post_refused(int code, const char* verb) {
+Fault post_refused(int code, const char* verb, bool has_srq) {
+  if (has_srq) {
+    return {"post-refused", refused(verb, code), "the QP has a shared receive queue, and none of its own",
+            "post the receive to the SRQ: ibv_post_srq_recv"};
+  }
   return {"post-refused", refused(verb, code),
           code == ENOMEM ? "the queue is full"
                          : "the request breaks a limit of the QP, or the QP is in a state that does not "

@@ -15,6 +15,7 @@ namespace verbs_check {
 // What the kernel knows of devices, for a program that was told of none.
 struct Kernel {
   std::vector<std::string> devices;  // names below /sys/class/infiniband
+  bool has_files = true;             // /dev/infiniband/uverbsN of any of them
   bool has_rxe_module = false;
 };
 [[nodiscard]] Fault no_device(const Kernel& kernel);
@@ -35,6 +36,6 @@ struct Registration {
 
 [[nodiscard]] Fault ah_refused(int code, const ibv_ah_attr& asked, int link_layer);
 [[nodiscard]] Fault modify_refused(int code, const std::string& step);
-[[nodiscard]] Fault post_refused(int code, const char* verb);
+[[nodiscard]] Fault post_refused(int code, const char* verb, bool has_srq = false);
 
 }  // namespace verbs_check

@@ -272,7 +272,7 @@ std::vector<Fault> DataPath::faults_of_receive(const void* qp, const ibv_recv_wr
                       "look at ibv_wc.status of each completion; after a failure stop posting, poll what is left, and "
                       "bring the QP to RESET to begin anew"});
   }
-  if (queues.receives.size() >= queues.asked.max_recv_wr && queues.state != IBV_QPS_RESET) {
+  if (queues.receives.size() >= queues.asked.max_recv_wr && queues.state != IBV_QPS_RESET && queues.srq == nullptr) {
     faults.push_back(
         {"receive-queue-full",
          "ibv_post_recv of request " + std::to_string(queues.receives.size() + 1) + " to a receive queue of " +
@@ -297,7 +297,9 @@ std::vector<Fault> DataPath::faults_of_receive(const void* qp, const ibv_recv_wr
          "give each receive 40 bytes more than the longest message; the payload begins at byte 40, and "
          "byte_len counts the 40"});
   }
-  faults_of_list(queues.pd, request, "ibv_post_recv", queues.asked.max_recv_sge, faults);
+  // With a shared receive queue there are no limits of its own: the verb itself refuses.
+  const std::uint32_t max_sge = queues.srq == nullptr ? queues.asked.max_recv_sge : UINT32_MAX;
+  faults_of_list(queues.pd, request, "ibv_post_recv", max_sge, faults);
   return faults;
 }
 

@@ -33,6 +33,8 @@ bool takes_receive(ibv_wr_opcode opcode) {
   return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 }
 
+std::string bytes_of(ibv_mtu mtu) { return std::to_string(128U << (static_cast<unsigned>(mtu) & 7U)); }
+
 unsigned right_for(ibv_wr_opcode opcode) {
   switch (opcode) {
     case IBV_WR_RDMA_READ:
@@ -72,26 +74,37 @@ const char* id_of(ibv_wc_status status) {
 
 }  // namespace
 
-// The QP at the other end, when it belongs to this process too.
-const Queues* DataPath::peer_of(const Queues& queues) const {
-  for (const auto& [qp, candidate] : qps_) {
-    if (candidate.number == queues.attributes.dest_qp_num && candidate.type == queues.type) {
-      return &candidate;
-    }
-  }
-  return nullptr;
+// The QP at the other end, when it belongs to this process too. Its number alone does not tell: the first QP of each
+// host may have the same.
+const void* DataPath::peer_of(const Queues& queues) const {
+  const auto found = std::ranges::find_if(qps_, [&](const auto& entry) {
+    const Queues& candidate = entry.second;
+    return queues.attributes.to_own_address && candidate.number == queues.attributes.dest_qp_num &&
+           candidate.type == queues.type;
+  });
+  return found == qps_.end() ? nullptr : found->first;
 }
 
 // What is wrong with the remote memory that a request names, as far as it is this process's own.
 std::string DataPath::remote_memory_text(const Queues& queues, const Request& request) const {
   const std::uint64_t length = request.ranges.length();
+  const unsigned right = right_for(request.opcode);
   const auto named = std::ranges::find_if(
       regions_, [&](const auto& entry) { return entry.second.rkey == request.rkey && entry.second.rkey != 0; });
   if (named == regions_.end()) {
+    const bool has_no_right = std::ranges::any_of(regions_, [&](const auto& entry) {
+      const Region& region = entry.second;
+      return (region.access & right) == 0 && region.begin <= request.remote_addr &&
+             request.remote_addr - region.begin < region.length;
+    });
+    if (request.rkey == 0 && has_no_right) {
+      return "the rkey is 0: the memory region at the remote address was registered without " + access_names(right) +
+             ", and has none";
+    }
     return "no memory region has the rkey " + hex(request.rkey) + " now";
   }
   const Region& region = named->second;
-  const Queues* const peer = peer_of(queues);
+  const Queues* const peer = find(peer_of(queues));
   if (peer != nullptr && region.pd != peer->pd) {
     return "the memory region belongs to another PD than the peer's QP";
   }
@@ -100,8 +113,8 @@ std::string DataPath::remote_memory_text(const Queues& queues, const Request& re
     return std::to_string(length) + " bytes at the remote address are not all in the memory region of " +
            std::to_string(region.length) + " bytes";
   }
-  if ((region.access & right_for(request.opcode)) == 0) {
-    return "the memory region was registered without " + access_names(right_for(request.opcode));
+  if ((region.access & right) == 0) {
+    return "the memory region was registered without " + access_names(right);
   }
   return {};
 }
@@ -116,11 +129,16 @@ std::optional<Fault> DataPath::fault_of_status(const Queues& queues, const Reque
   }
   const bool is_send = request != nullptr && request->is_send;
   const Attributes& attributes = queues.attributes;
-  const Queues* const peer = is_send ? peer_of(queues) : nullptr;
+  const void* const other = request == nullptr ? nullptr : peer_of(queues);
+  const Queues* const other_end = find(other);
+  if (other_end != nullptr && other_end->failed && other_end->attributes.dest_qp_num == queues.number) {
+    return std::nullopt;  // the same failure, as the other side sees it
+  }
+  const Queues* const peer = is_send ? other_end : nullptr;
   // Of a receive that has failed: its room, and whether the sender, in this process too, has sent more.
   const std::uint64_t bytes = request == nullptr ? 0 : request->ranges.length();
   const std::string room = std::to_string(bytes);
-  const Queues* const sender = request != nullptr && !is_send ? peer_of(queues) : nullptr;
+  const Queues* const sender = is_send ? nullptr : other_end;
   const bool too_short = sender != nullptr && !sender->sends.empty() && takes_receive(sender->sends.front().opcode) &&
                          sender->sends.front().ranges.length() > bytes;
   Causes causes;
@@ -129,11 +147,9 @@ std::optional<Fault> DataPath::fault_of_status(const Queues& queues, const Reque
       const std::string number = hex(attributes.dest_qp_num);
       causes.certain(
           peer != nullptr && (peer->state == IBV_QPS_RESET || peer->state == IBV_QPS_INIT),
-          "the QP " + number + " at the other end is still in " + (peer == nullptr ? "" : state_name(peer->state)));
+          std::string{"the QP at the other end is still in "} + (peer == nullptr ? "" : state_name(peer->state)));
       causes.certain(peer != nullptr && peer->attributes.dest_qp_num != queues.number && peer->state >= IBV_QPS_RTR,
-                     "the QP " + number + " at the other end is connected to another QP (" +
-                         hex(peer == nullptr ? 0 : peer->attributes.dest_qp_num) + "), not to this one (" +
-                         hex(queues.number) + ")");
+                     "the QP at the other end is connected to another QP, not to this one");
       causes.certain(peer != nullptr && peer->state >= IBV_QPS_RTR && peer->attributes.rq_psn != attributes.sq_psn,
                      "this QP begins with sq_psn " + hex(attributes.sq_psn) + ", and the other expects rq_psn " +
                          hex(peer == nullptr ? 0 : peer->attributes.rq_psn));
@@ -205,6 +221,10 @@ std::optional<Fault> DataPath::fault_of_status(const Queues& queues, const Reque
       } else {
         causes.certain(too_short, "the message is longer than the receive, which is " + room + " bytes");
         causes.likely("the message is longer than the receive, which is " + room + " bytes");
+        causes.certain(sender != nullptr && sender->attributes.path_mtu > attributes.path_mtu,
+                       "path_mtu is " + bytes_of(attributes.path_mtu) + " here and " +
+                           bytes_of(sender == nullptr ? attributes.path_mtu : sender->attributes.path_mtu) +
+                           " at the other end");
         causes.likely("path_mtu of the two QPs is not the same");
       }
       break;
@@ -221,9 +241,15 @@ std::optional<Fault> DataPath::fault_of_status(const Queues& queues, const Reque
       break;
     case IBV_WC_LOC_PROT_ERR:
       causes.likely("the memory region was deregistered after the request was posted");
+      causes.likely("the rkey stands in an SGE in place of the lkey (equal on Soft-RoCE: see --strict)");
       causes.likely("an SGE leaves its memory region, or LOCAL_WRITE is missing where the device has to write");
       break;
     case IBV_WC_WR_FLUSH_ERR:
+      if (sender != nullptr && !sender->sends.empty() && sender->sends.front().rkey != 0) {
+        const std::string refused = remote_memory_text(*sender, sender->sends.front());
+        causes.certain(!refused.empty(), "the peer's " + std::string{opcode_name(sender->sends.front().opcode)} +
+                                             " before was refused by this side: " + refused);
+      }
       causes.likely(
           "the QP went to ERR because of another request, whose completion tells why: is it in a CQ that nobody "
           "polls?");
@@ -231,15 +257,20 @@ std::optional<Fault> DataPath::fault_of_status(const Queues& queues, const Reque
       causes.likely("the connection was closed (rdma_disconnect), or the program moved the QP to ERR");
       break;
     default:
-      causes.likely("see the status in ibv_poll_cq(3) and vendor_err (" + hex(completion.vendor_err) + ")");
+      causes.likely("the device or its driver has failed: its maker can tell what vendor_err " +
+                    hex(completion.vendor_err) + " means");
+      causes.likely("the request is of a kind that the checker does not follow, such as a memory window");
       break;
   }
   const std::string what = (is_send ? std::string{opcode_name(request->opcode)} : std::string{"a receive"}) +
                            " has failed with " + std::string{status_name(status)} + " (" +
                            std::to_string(static_cast<int>(status)) + ")";
-  return Fault{id_of(status), what, causes.text(),
+  return Fault{id_of(status),
+               what,
+               causes.text(),
                "mend the cause; the QP is in ERR now: poll what is left, and bring it to RESET to begin anew",
-               request == nullptr ? nullptr : request->where};
+               request == nullptr ? nullptr : request->where,
+               {other}};
 }
 
 }  // namespace verbs_check

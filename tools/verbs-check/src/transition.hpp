@@ -24,6 +24,7 @@ struct Transition {
   std::uint32_t max_message = 0;     // max_msg_sz of the port, bytes
   bool source_gid_is_empty = false;  // the GID table has nothing at sgid_index
   ibv_gid source_gid{};              // what it has there; all zeros: not known
+  bool to_own_address = false;       // the peer is behind the same GID or LID
   unsigned max_rd_atomic = 255;      // of the device
   unsigned max_dest_rd_atomic = 255;
 };
