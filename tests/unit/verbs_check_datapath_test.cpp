@@ -829,6 +829,15 @@ TEST_F(FailureTest, KnowsThatThePeerIsConnectedToAnother) {
             "wc-retry-exc-err: the cause: the QP at the other end is connected to another QP, not to this one");
 }
 
+TEST_F(FailureTest, KnowsThatTheFirstPacketsDiffer) {
+  add_peer(IBV_QPS_RTR);
+  data.find(&qp)->attributes.sq_psn = 0x100;
+  data.find(&other_qp)->attributes.rq_psn = 0x200;
+  post_signalled(1);
+  EXPECT_EQ(failed(IBV_WC_RETRY_EXC_ERR),
+            "wc-retry-exc-err: the cause: this QP begins with sq_psn 0x100, and the other expects rq_psn 0x200");
+}
+
 TEST_F(FailureTest, KnowsThatThePeerHasNoReceive) {
   add_peer(IBV_QPS_RTR);
   post_signalled(1);
