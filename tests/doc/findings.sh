@@ -6,7 +6,7 @@ cd "$LAB_ROOT"
 
 # An id stands as a whole text in the sources: words with hyphens between, or one of the two that are a single word.
 ids() {
-  cat tools/verbs-check/src/*.[ch]pp | grep -oE '"([a-z]+(-[a-z]+)+|leak|busy)"' | tr -d '"' | grep -vx 'libverbs-check' | sort -u
+  cat tools/verbs-check/src/*.[ch]pp | grep -oE '"([a-z]+(-[a-z]+)+|leak|busy)"' | tr -d '"' | grep -vxE 'libverbs-check|initial-exec' | sort -u
 }
 names() { printf '%s\n' "$1"/*"$2" | sed "s,.*/,,; s,\\$2\$,," | sort; }
 
