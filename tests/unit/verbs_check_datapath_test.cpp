@@ -546,8 +546,8 @@ TEST_F(ReceiveTest, BuffersSideBySideAreSafe) {
 
 TEST_F(ReceiveTest, ADatagramNeedsRoomForTheGrh) {
   data.find(&qp)->type = IBV_QPT_UD;
-  EXPECT_EQ(ids(receive({{.addr = begin, .length = 40, .lkey = lkey}})), Ids{"ud-no-room-for-grh"});
-  EXPECT_EQ(ids(receive({{.addr = begin, .length = 41, .lkey = lkey}})), Ids{});
+  EXPECT_EQ(ids(receive({{.addr = begin, .length = 39, .lkey = lkey}})), Ids{"ud-no-room-for-grh"});
+  EXPECT_EQ(ids(receive({{.addr = begin, .length = 40, .lkey = lkey}})), Ids{});  // for a message of no bytes
 }
 
 // The completion queue.
@@ -659,7 +659,7 @@ protected:
   std::vector<Fault> poll_send(std::uint64_t wr_id) {
     return data.polled(&cq, {.wr_id = wr_id, .status = IBV_WC_SUCCESS, .opcode = IBV_WC_SEND, .qp_num = number});
   }
-  bool freed() const { return data.fault_of_free(address() + 63, address() + 100, "free").has_value(); }
+  bool freed() { return data.fault_of_free(address() + 63, address() + 100, "free").has_value(); }
 
   std::array<char, 128> memory{};
 };
@@ -702,23 +702,47 @@ TEST_F(InFlightTest, AnAnswerShowsThatAnUnsignalledSendHadArrived) {
   EXPECT_EQ(ids(poll_send(2)), Ids{});
 }
 
-TEST_F(InFlightTest, MemoryThatIsDeregisteredOrFreed) {
+TEST_F(InFlightTest, MemoryThatIsDeregistered) {
   EXPECT_FALSE(data.fault_of_dereg(&mr));
-  EXPECT_FALSE(freed());
   send_memory(1, IBV_SEND_SIGNALED);
   EXPECT_EQ(data.fault_of_dereg(&mr)->id, "dereg-in-flight");
-  EXPECT_TRUE(freed());
-  EXPECT_FALSE(data.fault_of_free(address() + 64, address() + 100, "free"));  // beside it
-  EXPECT_FALSE(data.fault_of_free(1, 2, "free"));
   poll_send(1);
   EXPECT_FALSE(data.fault_of_dereg(&mr));
+}
+
+TEST_F(InFlightTest, MemoryThatIsFreed) {
   EXPECT_FALSE(freed());
+  send_memory(1, IBV_SEND_SIGNALED);
+  EXPECT_FALSE(data.fault_of_free(address() + 64, address() + 100, "free"));  // beside it
+  EXPECT_FALSE(data.fault_of_free(1, 2, "free"));
+  EXPECT_TRUE(freed());
+  poll_send(1);
+  EXPECT_FALSE(freed());
+}
+
+TEST_F(InFlightTest, WhatBecomesOfARequestWithoutItsMemoryIsNoNews) {
+  send_memory(1, IBV_SEND_SIGNALED);
+  EXPECT_TRUE(data.fault_of_dereg(&mr));
+  EXPECT_FALSE(freed());
+  EXPECT_EQ(ids(data.polled(&cq, {.wr_id = 1, .status = IBV_WC_LOC_QP_OP_ERR, .qp_num = number})), Ids{});
+}
+
+TEST_F(InFlightTest, FreedMemoryIsNotLookedAt) {
+  for (const unsigned flags : {0U, static_cast<unsigned>(IBV_SEND_SIGNALED)}) {
+    send_memory(1, flags);
+    EXPECT_EQ(freed(), flags != 0);
+    memory[0] = static_cast<char>(memory[0] + 1);
+    send_memory(2, IBV_SEND_SIGNALED);
+    EXPECT_EQ(ids(poll_send(2)), Ids{}) << flags;
+  }
 }
 
 TEST_F(InFlightTest, AReceiveKeepsItsMemoryUntilTheQpIsInErr) {
   post_receive(1, {.addr = address(), .length = 64, .lkey = lkey});
   EXPECT_TRUE(data.fault_of_dereg(&mr));
+  post_receive(2, {.addr = address(), .length = 64, .lkey = lkey});
   EXPECT_TRUE(freed());
+  post_receive(3, {.addr = address(), .length = 64, .lkey = lkey});
   data.set_state(&qp, IBV_QPS_ERR);
   EXPECT_FALSE(data.fault_of_dereg(&mr));
   EXPECT_FALSE(freed());

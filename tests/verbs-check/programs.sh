@@ -10,7 +10,7 @@ programs=$LAB_ROOT/build/tests/verbs-check
 mapfile -t ids < <(cd "$LAB_ROOT/tests/verbs-check/programs" && printf '%s\n' *.cpp | sed 's/\.cpp$//')
 failed=0
 fault() {
-  printf '%s\n' "$*"
+  printf '%s\n' "$@"
   failed=1
 }
 
@@ -57,14 +57,14 @@ done
 for id in "${ids[@]}"; do
   source=$LAB_ROOT/tests/verbs-check/programs/$id.cpp
   [[ -e $WORK/$id.plain ]] || wrong "a run of check-$id"
-  # Exactly one finding, this one, at the marked line.
-  line=$(grep -nE "// here: $id\$" "$source" | cut -d : -f 1)
-  [[ $line =~ ^[0-9]+$ ]] || fault "$id.cpp: not one line ends with '// here: $id'"
+  # Exactly the findings of the marked lines, and this one once. There is another only where this one cannot be without it.
+  marks=$(sed -nE "/\/\/ here: [a-z-]+\$/{=;s,.*// here: ,,p}" "$source" |
+    while read -r line && read -r mark; do printf '%s main, %s.cpp:%s\n' "$mark" "$id" "$line"; done)
+  [[ $(grep -c "^$id " <<<"$marks") == 1 ]] || fault "$id.cpp: not one line ends with '// here: $id'"
   wrong=$WORK/$id.wrong
-  found=$(sed -n 's/^verbs-check: \[\([^]]*\)\].*/\1/p' "$wrong")
-  where=$(sed -n 's/^verbs-check:   where:   //p' "$wrong")
-  if [[ $found != "$id" || $where != "main, $id.cpp:$line" ]]; then
-    fault "check-$id: wanted one finding $id at main, $id.cpp:$line; it printed"
+  found=$(sed -n 's/^verbs-check: \[\([^]]*\)\].*/\1/p' "$wrong" | paste -d ' ' - <(sed -n 's/^verbs-check:   where:   //p' "$wrong"))
+  if [[ $found != "$marks" ]]; then
+    fault "check-$id: wanted" "$marks" "and it printed"
     sed 's/^/  /' "$wrong"
   fi
   # Nothing at all in the twin, and nothing changed.

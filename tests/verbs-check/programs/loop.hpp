@@ -35,12 +35,31 @@ struct Loop {
     return lab::check(ibv_create_qp(pd.get(), &attr), "ibv_create_qp");
   }
 
+  // Takes this QP in place of its own.
+  void use(ibv_qp* other) {
+    owner.reset(other);
+    qp = other;
+  }
+
   // RESET to RTS.
   void connect() {
     const lab::Endpoint self = lab::local_endpoint(device, path, qp);
     lab::to_init(qp, path, IBV_ACCESS_REMOTE_WRITE);
     lab::to_rtr(qp, path, self);
     lab::to_rts(qp, self.psn);
+  }
+
+  // The same with other rights for the peer and another patience.
+  void connect(unsigned access, const lab::Persistence& persistence = {}) {
+    lab::to_rts(qp, to_rtr(access).psn, persistence);
+  }
+
+  // RESET to RTR; returns what RTS needs.
+  [[nodiscard]] lab::Endpoint to_rtr(unsigned access) const {
+    const lab::Endpoint self = lab::local_endpoint(device, path, qp);
+    lab::to_init(qp, path, access);
+    lab::to_rtr(qp, path, self);
+    return self;
   }
 
   [[nodiscard]] std::uint64_t outgoing() const { return reinterpret_cast<std::uintptr_t>(memory.data()); }
@@ -58,6 +77,22 @@ struct Loop {
   void show_completion() {
     const ibv_wc completion = lab::wait_completion(cq.get(), std::chrono::seconds{5}, "a completion");
     std::printf("completion: %s\n", lab::status_text(completion.status).c_str());
+  }
+
+  // The same, where a wrong program may wait for what never comes.
+  void show_completion_or_none() {
+#ifdef CORRECTED
+    constexpr std::chrono::milliseconds patience{5000};
+#else
+    constexpr std::chrono::milliseconds patience{300};
+#endif
+    const auto end = std::chrono::steady_clock::now() + patience;
+    ibv_wc completion{};
+    int found = 0;
+    while (found == 0 && std::chrono::steady_clock::now() < end) {
+      found = ibv_poll_cq(cq.get(), 1, &completion);
+    }
+    std::printf("completion: %s\n", found == 0 ? "none" : lab::status_text(completion.status).c_str());
   }
 
   // Two of them: a message and its receive.

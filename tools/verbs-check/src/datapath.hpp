@@ -157,9 +157,10 @@ public:
   // A completion was polled. Returns what is wrong with it, or with what was done since its request was posted.
   std::vector<Fault> polled(const void* cq, const ibv_wc& completion);
 
-  // What is wrong with giving up memory now: a request that was posted still needs it.
-  [[nodiscard]] std::optional<Fault> fault_of_dereg(const void* mr) const;
-  [[nodiscard]] std::optional<Fault> fault_of_free(std::uint64_t begin, std::uint64_t end, const char* function) const;
+  // What is wrong with giving up memory now: a request that was posted still needs it. What becomes of that request is
+  // not judged any more.
+  [[nodiscard]] std::optional<Fault> fault_of_dereg(const void* mr);
+  [[nodiscard]] std::optional<Fault> fault_of_free(std::uint64_t begin, std::uint64_t end, const char* function);
 
   // Why nothing comes, for a program that has polled this CQ for a long time: nothing when something still can come.
   // `since` is the sequence when it began.
@@ -178,7 +179,7 @@ private:
                                                      const char* verb) const;
   template <class Uses>
   std::optional<Fault> fault_of_use(Uses uses, const void* pd, const char* id, const std::string& what,
-                                    const char* why) const;
+                                    const char* why);
   [[nodiscard]] std::optional<Fault> fault_of_capacity(const void* cq) const;
   void faults_of_list(const void* pd, const ibv_recv_wr& request, const char* verb, std::uint32_t max_sge,
                       std::vector<Fault>& faults) const;

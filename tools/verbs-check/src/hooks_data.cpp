@@ -240,6 +240,7 @@ struct Waiting {
   unsigned polls = 0;
   std::int64_t since_ns = 0;
   std::uint64_t sequence = 0;  // of the data path, then
+  bool is_explained = false;   // once a wait
 };
 
 Waiting& waiting_for(const void* cq) {
@@ -256,7 +257,7 @@ Waiting& waiting_for(const void* cq) {
 void polled_in_vain(const Call& call, const void* cq) {
   Waiting& waiting = waiting_for(cq);
   constexpr unsigned seldom = 16;
-  if (++waiting.polls % seldom != 0) {
+  if (waiting.is_explained || ++waiting.polls % seldom != 0) {
     return;
   }
   Checker& checker = Checker::get();
@@ -270,6 +271,7 @@ void polled_in_vain(const Call& call, const void* cq) {
     const std::lock_guard lock{checker.mutex};
     if (const auto fault = checker.data.fault_of_waiting(cq, waiting.sequence)) {
       checker.report(call, cq, *fault);
+      waiting.is_explained = true;
     }
     waiting.since_ns = now;
     waiting.sequence = checker.data.sequence();

@@ -196,7 +196,9 @@ std::vector<Fault> DataPath::faults_of_send(const void* qp, const ibv_send_wr& r
     faults.push_back({"message-too-long",
                       "ibv_post_send of " + std::to_string(length) + " bytes; the port's max_msg_sz is " +
                           std::to_string(queues.max_message),
-                      "a longer message fails with LOC_LEN_ERR (on Soft-RoCE: LOC_QP_OP_ERR)", "send it in parts"});
+                      "the port does not promise to carry it: the post is refused, or the request fails with "
+                      "LOC_LEN_ERR; Soft-RoCE carries it",
+                      "send it in parts"});
   }
   if (is_atomic(request.opcode) && (request.wr.atomic.remote_addr % 8 != 0 || length != 8 || request.num_sge != 1)) {
     faults.push_back(
@@ -224,7 +226,7 @@ std::vector<Fault> DataPath::faults_of_send(const void* qp, const ibv_send_wr& r
     if (const auto region = has(&Region::lkey); region != regions_.end() && has(&Region::rkey) == regions_.end()) {
       faults.push_back(
           {"rkey-is-lkey",
-           "ibv_post_send with rkey " + hex(request.wr.rdma.rkey) + ", which is the lkey of a memory region",
+           "ibv_post_send with the lkey of a memory region as rkey",
            "the peer's device looks it up among its rkeys: REM_ACCESS_ERR, or somebody else's memory",
            "send the peer the rkey of the ibv_mr, never the lkey; that both are equal on some device is luck",
            nullptr,
@@ -289,11 +291,11 @@ std::vector<Fault> DataPath::faults_of_receive(const void* qp, const ibv_recv_wr
   for (int i = 0; i < request.num_sge; ++i) {
     length += request.sg_list[i].length;
   }
-  if (queues.type == IBV_QPT_UD && length <= grh) {
+  if (queues.type == IBV_QPT_UD && length < grh) {
     faults.push_back(
         {"ud-no-room-for-grh", "ibv_post_recv of " + std::to_string(length) + " bytes on a UD QP",
-         "the first 40 bytes of a UD receive are for the global routing header, also where there is none: the "
-         "message does not fit, and is lost",
+         "the first 40 bytes of a UD receive are for the global routing header, also where there is none: no "
+         "message fits; it is lost, and on Soft-RoCE the receive fails with LOC_QP_OP_ERR and takes the QP to ERR",
          "give each receive 40 bytes more than the longest message; the payload begins at byte 40, and "
          "byte_len counts the 40"});
   }
@@ -327,44 +329,56 @@ std::vector<Fault> DataPath::faults_of_srq_receive(const void* srq, const ibv_re
 // come.
 template <class Uses>
 std::optional<Fault> DataPath::fault_of_use(Uses uses, const void* pd, const char* id, const std::string& what,
-                                            const char* why) const {
-  const auto uses_it = [&](const Request& request) {
+                                            const char* why) {
+  // Whatever comes of such a request now is no news, and its memory may be gone: nobody looks at it again.
+  const auto uses_it = [&](Request& request) {
+    if (request.is_inline || request.was_faulty) {
+      return false;
+    }
     for (std::size_t i = 0; i < request.ranges.size(); ++i) {
-      if (!request.is_inline && !request.was_faulty && uses(request.ranges.at(i))) {
+      if (uses(request.ranges.at(i))) {
+        request.hash = 0;
         return true;
       }
     }
     return false;
   };
-  const auto fault = [&](const char* kind, std::vector<const void*> objects) {
-    return Fault{id,      "the memory of a posted " + std::string{kind} + " " + what,
-                 why,     "poll the completion first; or destroy the QP, or bring it to ERR and poll what is flushed",
-                 nullptr, std::move(objects)};
+  const auto uses_it_certainly = [&](std::deque<Request>& requests, bool is_certain) {
+    bool found = false;
+    for (Request& request : requests) {
+      if (uses_it(request) && is_certain && (!request.is_send || request.is_signalled)) {
+        found = request.was_faulty = true;
+      }
+    }
+    return found;
   };
-  for (const auto& [qp, queues] : qps_) {
+  std::optional<Fault> first;
+  const auto keep = [&](bool is_used, const char* kind, const void* queue) {
+    if (is_used && !first) {
+      first =
+          Fault{id,      "the memory of a posted " + std::string{kind} + " " + what,
+                why,     "poll the completion first; or destroy the QP, or bring it to ERR and poll what is flushed",
+                nullptr, {queue}};
+    }
+  };
+  for (auto& [qp, queues] : qps_) {
     if (pd != nullptr && queues.pd != pd) {
       continue;
     }
-    const bool receives = queues.state == IBV_QPS_INIT || queues.state == IBV_QPS_RTR || queues.state == IBV_QPS_RTS;
-    if (receives && std::ranges::any_of(queues.receives, uses_it)) {
-      return fault("receive", {qp});
-    }
-    if (queues.state == IBV_QPS_RTS && std::ranges::any_of(queues.sends, [&](const Request& request) {
-          return request.is_signalled && uses_it(request);
-        })) {
-      return fault("send", {qp});
+    const bool can_receive = queues.state == IBV_QPS_INIT || queues.state == IBV_QPS_RTR || queues.state == IBV_QPS_RTS;
+    keep(uses_it_certainly(queues.receives, can_receive), "receive", qp);
+    keep(uses_it_certainly(queues.sends, queues.state == IBV_QPS_RTS), "send", qp);
+  }
+  for (auto& [srq, queue] : srqs_) {
+    if (pd == nullptr || queue.pd == pd) {
+      const bool has_qp = std::ranges::any_of(qps_, [&](const auto& entry) { return entry.second.srq == srq; });
+      keep(uses_it_certainly(queue.receives, has_qp), "receive", srq);
     }
   }
-  for (const auto& [srq, queue] : srqs_) {
-    const bool is_used = std::ranges::any_of(qps_, [&](const auto& entry) { return entry.second.srq == srq; });
-    if (is_used && (pd == nullptr || queue.pd == pd) && std::ranges::any_of(queue.receives, uses_it)) {
-      return fault("receive", {srq});
-    }
-  }
-  return std::nullopt;
+  return first;
 }
 
-std::optional<Fault> DataPath::fault_of_dereg(const void* mr) const {
+std::optional<Fault> DataPath::fault_of_dereg(const void* mr) {
   const auto found = regions_.find(mr);
   if (found == regions_.end()) {
     return std::nullopt;
@@ -376,7 +390,7 @@ std::optional<Fault> DataPath::fault_of_dereg(const void* mr) const {
       "peer, and takes the QP to ERR");
 }
 
-std::optional<Fault> DataPath::fault_of_free(std::uint64_t begin, std::uint64_t end, const char* function) const {
+std::optional<Fault> DataPath::fault_of_free(std::uint64_t begin, std::uint64_t end, const char* function) {
   // Regions are few, requests many: most of what a program gives back is in no region.
   const bool is_registered = std::ranges::any_of(regions_, [&](const auto& entry) {
     return entry.second.begin < end && begin < entry.second.begin + entry.second.length;

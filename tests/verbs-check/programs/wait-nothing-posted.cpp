@@ -1,0 +1,32 @@
+// The target of an RDMA write waits for a completion of it.
+// run: --patience 0.5
+#include "waiting.hpp"
+
+int main() {
+  Loop loop;
+  loop.connect();
+#ifdef CORRECTED
+  loop.post_receive();
+  const ibv_wr_opcode opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+#else
+  const ibv_wr_opcode opcode = IBV_WR_RDMA_WRITE;
+#endif
+  ibv_sge from{.addr = loop.outgoing(), .length = loop.half, .lkey = loop.mr->lkey};
+  ibv_send_wr request{.wr_id = 2,
+                      .sg_list = &from,
+                      .num_sge = 1,
+                      .opcode = opcode,
+                      .send_flags = IBV_SEND_SIGNALED,
+                      .wr = {.rdma = {.remote_addr = loop.incoming(), .rkey = loop.mr->rkey}}};
+  ibv_send_wr* bad = nullptr;
+  lab::check_errno(ibv_post_send(loop.qp, &request, &bad), "ibv_post_send");
+  loop.show_completion();
+  const lab::Deadline deadline{patience};
+  ibv_wc completion{};
+  int found = 0;
+  while (found == 0 && !deadline.passed()) {
+    found = ibv_poll_cq(loop.cq.get(), 1, &completion);  // here: wait-nothing-posted
+  }
+  std::printf("at the target: %s\n", found == 0 ? "none" : lab::status_text(completion.status).c_str());
+  return 0;
+}
