@@ -34,13 +34,13 @@ same() {
     status=1
   fi
 }
-same 'the pages docs/verbs-check/ID.md' < <(names docs/verbs-check .md | grep -vxE 'README|trace|timeline')
+same 'the pages docs/verbs-check/ID.md' < <(names docs/verbs-check .md | grep -vxE 'README|stock-tools|trace|timeline')
 same 'the programs tests/verbs-check/programs/ID.cpp' < <(names tests/verbs-check/programs .cpp)
 if [[ $status -eq 0 ]] && ! diff <(table) <(grep '^|' docs/verbs-check/README.md | sed -n '/^| id |/,$p'); then
   printf 'the table in docs/verbs-check/README.md (>) is not what tests/doc/findings.sh --table prints (<)\n'
   status=1
 fi
-for id in $(names docs/verbs-check .md | grep -vxE 'README|trace|timeline'); do
+for id in $(names docs/verbs-check .md | grep -vxE 'README|stock-tools|trace|timeline'); do
   page=docs/verbs-check/$id.md
   [[ $(head -n 1 "$page") == "# $id" ]] || { printf '%s: the title is not "# %s"\n' "$page" "$id"; status=1; }
   have=$(awk '/^```/ { code = !code } !code && sub(/^## /, "")' "$page")
