@@ -754,8 +754,11 @@ TEST_F(InFlightTest, AnUnsignalledSendMayBeDone) {
 }
 
 TEST_F(InFlightTest, AddressesThatCannotBeRegistered) {
-  EXPECT_TRUE(data.may_be_registered(address()));
-  EXPECT_FALSE(data.may_be_registered(UINT64_MAX));
+  const auto byte = [] { return 1U; };
+  EXPECT_TRUE(data.may_be_registered(address(), byte));
+  EXPECT_FALSE(data.may_be_registered(UINT64_MAX - 1, byte));
+  EXPECT_FALSE(data.may_be_registered(1, byte));
+  EXPECT_TRUE(data.may_be_registered(1, [&] { return address(); }));  // it reaches into one
 }
 
 // Failures.
@@ -883,6 +886,8 @@ TEST_F(FailureTest, KnowsTheMemoryOfThePeer) {
   };
   add_peer(IBV_QPS_RTS);
   EXPECT_EQ(write(begin, 0x99), "wc-rem-access-err: the cause: no memory region has the rkey 0x99 now");
+  EXPECT_EQ(write(begin, 0x00130000),
+            "wc-rem-access-err: the cause: the bytes of the rkey 0x130000 are swapped: it is 0x1300");
   EXPECT_EQ(write(begin, 0),
             "wc-rem-access-err: the cause: the rkey is 0: the memory region at the remote address was registered "
             "without IBV_ACCESS_REMOTE_WRITE, and has none");

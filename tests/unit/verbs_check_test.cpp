@@ -437,7 +437,8 @@ TEST(VerbsCheckTrace, WritesWholeLinesAtTheEnd) {
   std::string path = testing::TempDir() + "verbs-check-trace-" + std::to_string(getpid());
   Trace closed;
   Line nowhere;
-  closed.write(nowhere);
+  closed.add(nowhere);
+  closed.flush();
   EXPECT_FALSE(closed.is_open());
   {
     Trace first;
@@ -447,9 +448,15 @@ TEST(VerbsCheckTrace, WritesWholeLinesAtTheEnd) {
     EXPECT_TRUE(first.is_open());
     Line empty;
     Line one;
-    first.write(empty);
-    second.write(one.add("a", 1));
-    first.write(empty);
+    first.add(empty);
+    first.flush();
+    second.add(one.add("a", 1));
+    EXPECT_TRUE(second.has_waiting());
+    second.flush();
+    EXPECT_FALSE(second.has_waiting());
+    first.add(empty);
+    first.flush();
+    first.add(empty);  // waits, and is not written
   }
   std::ostringstream text;
   text << std::ifstream{path}.rdbuf();

@@ -76,11 +76,12 @@ void Checker::report(const Call& call, std::string id, std::string what, std::st
                   .mend = std::move(mend)};
   if (trace_.is_open()) {
     Line line = this->line();
-    trace_.write(line.add("event", "finding")
-                     .add("id", finding.id)
-                     .add("what", finding.what)
-                     .add("objects", finding.objects)
-                     .add("where", finding.where));
+    trace_.add(line.add("event", "finding")
+                   .add("id", finding.id)
+                   .add("what", finding.what)
+                   .add("objects", finding.objects)
+                   .add("where", finding.where));
+    trace_.flush();
   }
   const std::string text = to_text(finding);
   if (findings_.add(std::move(finding))) {
@@ -123,25 +124,34 @@ int Checker::injected(const Call& call) {
 }
 
 Line Checker::line() {
-  // Also once more in a child that was forked.
-  if (started_ != getpid()) {
-    started_ = getpid();
+  // Both are system calls. After a fork they are asked again: see forget_parent().
+  static thread_local std::int64_t thread = 0;
+  static thread_local int process = 0;
+  if (process_ == 0) {
+    process_ = getpid();
     std::array<char, 256> host{};
     gethostname(host.data(), host.size() - 1);
     Line start = line();
-    trace_.write(start.add("event", "start")
-                     .add("program", program_invocation_short_name)
-                     .add("host", host.data())
-                     .add("realtime_ns", now_ns(CLOCK_REALTIME)));
+    trace_.add(start.add("event", "start")
+                   .add("program", program_invocation_short_name)
+                   .add("host", host.data())
+                   .add("realtime_ns", now_ns(CLOCK_REALTIME)));
+  }
+  if (process != process_) {
+    process = process_;
+    thread = syscall(SYS_gettid);
   }
   Line line;
-  line.add("time_ns", now_ns(CLOCK_MONOTONIC)).add("pid", getpid()).add("thread", syscall(SYS_gettid));
+  line.add("time_ns", now_ns(CLOCK_MONOTONIC)).add("pid", process).add("thread", thread);
   return line;
 }
 
 Line Checker::line(const Call& call, const void* object, std::int64_t result) {
   Line line = this->line();
-  line.add("verb", call.verb).add("object", name(object)).add("result", result).add("where", place(call.where));
+  line.add_plain("verb", call.verb)
+      .add_plain("object", name(object))
+      .add("result", result)
+      .add_json("where", place(call.where));
   return line;
 }
 
@@ -156,7 +166,7 @@ std::string_view Checker::name(const void* object) {
 const std::string& Checker::place(const void* address) {
   const auto [found, is_new] = places_.try_emplace(address);
   if (is_new) {
-    found->second = resolve(address);
+    found->second = json_text(resolve(address));
   }
   return found->second;
 }
@@ -180,6 +190,7 @@ int Checker::finish() {
            "destroyed either",
            std::string{"call "} + object->destroy + " on every way out, or give it an owner");
   }
+  trace_.flush();
   summarize();
   return findings_.count() == 0 ? 0 : exit_code_;
 }
@@ -204,6 +215,7 @@ void Checker::summarize() const {
 
 void Checker::summarize_if_free() {
   if (mutex.try_lock()) {
+    trace_.flush();
     summarize();
     mutex.unlock();
   }
@@ -212,6 +224,7 @@ void Checker::summarize_if_free() {
 void Checker::forget_parent() {
   model.inherit();
   findings_ = {};
+  process_ = 0;
 }
 
 }  // namespace verbs_check

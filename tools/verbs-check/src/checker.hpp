@@ -97,14 +97,28 @@ public:
   // names of its man page; it is called under the mutex, and only when there is a trace.
   template <class Arguments>
   void record(const Call& call, const void* object, std::int64_t result, Arguments arguments) {
-    if (!trace_.is_open()) {
-      return;
+    if (trace_.is_open()) {
+      const std::lock_guard lock{mutex};
+      record_often(call, object, result, arguments, lock);
+      trace_.flush();
     }
-    const std::lock_guard lock{mutex};
-    Line line = this->line(call, object, result);
-    line.open("args", '{');
-    arguments(line);
-    trace_.write(line);
+  }
+
+  // The same for the verbs that move data: their lines may wait a little, see docs/verbs-check/trace.md.
+  template <class Arguments>
+  void record_often(const Call& call, const void* object, std::int64_t result, Arguments arguments) {
+    if (trace_.is_open()) {
+      const std::lock_guard lock{mutex};
+      record_often(call, object, result, arguments, lock);
+    }
+  }
+
+  // Writes what waits.
+  void flush_trace() {
+    if (trace_.has_waiting()) {
+      const std::lock_guard lock{mutex};
+      trace_.flush();
+    }
   }
   void record(const Call& call, const void* object, std::int64_t result) {
     record(call, object, result, [](Line&) {});
@@ -128,11 +142,20 @@ private:
   // What was found more than once, and how much it is in all. Allocates nothing.
   void summarize() const;
 
+  template <class Arguments>
+  void record_often(const Call& call, const void* object, std::int64_t result, Arguments arguments,
+                    const std::lock_guard<Mutex>& /*held*/) {
+    Line line = this->line(call, object, result);
+    line.open("args", '{');
+    arguments(line);
+    trace_.add(line);
+  }
+
   // A line that has the first fields already.
   Line line();
   Line line(const Call& call, const void* object, std::int64_t result);
 
-  // resolve(), remembered: a trace asks for the same few places again and again.
+  // resolve() as a text of JSON, remembered: a trace asks for the same few places again and again.
   const std::string& place(const void* address);
 
   Findings findings_;
@@ -140,7 +163,7 @@ private:
   Injector injector_;
   CompletionInjector completion_injector_;
   Trace trace_;
-  int started_ = 0;  // the process whose first line was written
+  int process_ = 0;  // whose first line was written; 0: none was yet
   int exit_code_ = 0;
   bool is_strict_ = false;
   std::int64_t patience_ns_ = 5'000'000'000;

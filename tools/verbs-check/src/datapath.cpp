@@ -55,16 +55,45 @@ std::uint64_t Ranges::length() const {
   return length;
 }
 
+void RequestQueue::erase_to(iterator last) {
+  head_ = last - items_.begin();
+  if (last == items_.end()) {
+    items_.clear();
+    head_ = 0;
+  } else if (head_ > std::ssize(items_) / 2 && head_ >= 64) {
+    items_.erase(items_.begin(), last);
+    head_ = 0;
+  }
+}
+
+void RequestQueue::erase(iterator one) {
+  if (one == begin()) {
+    erase_to(one + 1);
+  } else {
+    items_.erase(one);
+  }
+}
+
+void DataPath::forget_last() {
+  last_qp_ = {};
+  last_cq_ = {};
+  last_number_ = {};
+  last_region_ = {};
+}
+
 // Regions.
 
 void DataPath::add_region(const Region& region) {
   take_region(region.mr);  // one that stood there, and went away with its device
+  forget_last();
   regions_[region.mr] = region;
   by_lkey_.emplace(region.lkey, region.mr);
+  lowest_ = std::min(lowest_.load(), region.begin);
   highest_ = std::max(highest_.load(), region.begin + region.length);
 }
 
 Region DataPath::take_region(const void* mr) {
+  forget_last();
   const auto taken = regions_.extract(mr);
   if (taken.empty()) {
     return {};
@@ -75,6 +104,9 @@ Region DataPath::take_region(const void* mr) {
 }
 
 const Region* DataPath::region_of(std::uint32_t lkey, const void* pd) const {
+  if (last_region_.region != nullptr && last_region_.lkey == lkey && last_region_.pd == pd) {
+    return last_region_.region;
+  }
   const Region* found = nullptr;
   const auto [begin, end] = by_lkey_.equal_range(lkey);
   for (auto entry = begin; entry != end; ++entry) {
@@ -84,6 +116,7 @@ const Region* DataPath::region_of(std::uint32_t lkey, const void* pd) const {
       found = &region;
     }
   }
+  last_region_ = {lkey, pd, found};
   return found;
 }
 
@@ -126,6 +159,7 @@ void DataPath::expect(const Queues& queues, std::ptrdiff_t sign) {
 }
 
 Queues DataPath::take_qp(const void* qp) {
+  forget_last();
   const auto taken = qps_.extract(qp);
   if (taken.empty()) {
     return {};
@@ -183,28 +217,43 @@ void DataPath::set_attributes(const void* qp, const ibv_qp_attr& attr, int mask)
   }
 }
 
-const Queues* DataPath::find(const void* qp) const {
-  const auto found = qps_.find(qp);
-  return found == qps_.end() ? nullptr : &found->second;
-}
+const Queues* DataPath::find(const void* qp) const { return const_cast<DataPath*>(this)->find(qp); }
 
 Queues* DataPath::find(const void* qp) {
-  const auto found = qps_.find(qp);
-  return found == qps_.end() ? nullptr : &found->second;
+  if (last_qp_.qp != qp || qp == nullptr) {
+    const auto found = qps_.find(qp);
+    last_qp_ = {qp, found == qps_.end() ? nullptr : &found->second};
+  }
+  return last_qp_.queues;
+}
+
+void DataPath::add_cq(const void* cq, std::uint32_t entries) {
+  forget_last();
+  cqs_[cq] = {.entries = entries};
+}
+
+void DataPath::take_cq(const void* cq) {
+  forget_last();
+  cqs_.erase(cq);
 }
 
 Completions* DataPath::find_cq(const void* cq) {
-  const auto found = cqs_.find(cq);
-  return found == cqs_.end() ? nullptr : &found->second;
+  if (last_cq_.cq != cq || cq == nullptr) {
+    const auto found = cqs_.find(cq);
+    last_cq_ = {cq, found == cqs_.end() ? nullptr : &found->second};
+  }
+  return last_cq_.completions;
 }
 
 const void* DataPath::qp_of(std::uint32_t number, const void* cq) const {
-  const auto found = cqs_.find(cq);
-  if (found == cqs_.end()) {
-    return nullptr;
+  if (last_number_.cq != cq || last_number_.number != number || last_number_.qp == nullptr) {
+    last_number_ = {cq, number, nullptr};
+    if (const auto found = cqs_.find(cq); found != cqs_.end()) {
+      const auto qp = found->second.qps.find(number);
+      last_number_.qp = qp == found->second.qps.end() ? nullptr : qp->second;
+    }
   }
-  const auto qp = found->second.qps.find(number);
-  return qp == found->second.qps.end() ? nullptr : qp->second;
+  return last_number_.qp;
 }
 
 // Posting.
@@ -233,7 +282,7 @@ void DataPath::posted(const void* qp, const ibv_send_wr& request, const void* wh
   }
   // Not of what is out of bounds: reading it could crash.
   if (!was_faulty && !posted.is_inline && reads_memory(posted)) {
-    posted.hash = hash_of(posted);
+    posted.hash = hash_of(posted, queues->pd);
   }
   // Bounded: a program that never polls a send would fill the memory of the checker.
   if (queues->sends.size() > 2 * std::size_t{queues->asked.max_send_wr}) {
@@ -293,7 +342,7 @@ void DataPath::refused_srq(const void* srq) {
 
 // Polling.
 
-std::uint64_t DataPath::hash_of(const Request& request) const {
+std::uint64_t DataPath::hash_of(const Request& request, const void* pd) const {
   std::uint64_t hash = 1;
   std::size_t left = hashed_bytes;
   for (std::size_t i = 0; i < request.ranges.size(); ++i) {
@@ -301,7 +350,7 @@ std::uint64_t DataPath::hash_of(const Request& request) const {
     if (range.length == 0) {
       continue;
     }
-    const Region* const region = region_of(range.lkey, nullptr);
+    const Region* const region = region_of(range.lkey, pd);
     if (region == nullptr || range.addr < region->begin || range.addr + range.length > region->begin + region->length) {
       return 0;  // it is not registered any more, and may not be there
     }
@@ -362,7 +411,7 @@ void DataPath::retire_send(Queues& queues, const ibv_wc& completion, std::vector
     // An answer of the peer that came after an unsignalled send shows that the send had arrived.
     const bool is_certain = request->is_signalled || queues.last_receive < request->sequence;
     if (!failed && is_certain && request->hash != 0 && faults.empty()) {
-      const std::uint64_t now = hash_of(*request);
+      const std::uint64_t now = hash_of(*request, queues.pd);
       if (now != 0 && now != request->hash) {
         faults.push_back(
             {"payload-changed", "the memory of a posted send was changed before its completion was polled",
@@ -374,7 +423,7 @@ void DataPath::retire_send(Queues& queues, const ibv_wc& completion, std::vector
       }
     }
   }
-  queues.sends.erase(queues.sends.begin(), ended + 1);
+  queues.sends.erase_to(ended + 1);
 }
 
 void DataPath::retire_receive(Queues& queues, const ibv_wc& completion, std::vector<Fault>& faults) {
@@ -412,10 +461,10 @@ void DataPath::note_received(const Request& request, std::vector<Fault>& faults)
                         "give each posted receive memory of its own, and post it again only when its message was used",
                         request.where});
     }
-    received_.push_back({range, sequence_});
-    if (received_.size() > most_received) {
-      received_.pop_front();
+    if (received_.size() == most_received) {
+      received_.erase(received_.begin());
     }
+    received_.push_back({range, sequence_});
   }
 }
 

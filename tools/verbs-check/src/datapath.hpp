@@ -9,11 +9,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace verbs_check {
@@ -60,6 +60,33 @@ struct Request {
   Ranges ranges;
 };
 
+// Requests in the order in which they were posted; nearly always the first one goes first. Its memory is used again and
+// again: nothing is allocated for each request.
+class RequestQueue {
+public:
+  [[nodiscard]] auto begin() { return items_.begin() + head_; }
+  [[nodiscard]] auto end() { return items_.end(); }
+  [[nodiscard]] auto begin() const { return items_.begin() + head_; }
+  [[nodiscard]] auto end() const { return items_.end(); }
+  [[nodiscard]] std::size_t size() const { return items_.size() - static_cast<std::size_t>(head_); }
+  [[nodiscard]] bool empty() const { return size() == 0; }
+  [[nodiscard]] const Request& front() const { return *begin(); }
+  [[nodiscard]] const Request& back() const { return items_.back(); }
+
+  void push_back(Request&& request) { items_.push_back(std::move(request)); }
+  void pop_back() { items_.pop_back(); }
+  void pop_front() { erase_to(begin() + 1); }
+  void clear() { erase_to(end()); }
+
+  using iterator = std::vector<Request>::iterator;
+  void erase_to(iterator last);  // all before it
+  void erase(iterator one);
+
+private:
+  std::vector<Request> items_;
+  std::ptrdiff_t head_ = 0;  // what is before it is gone already
+};
+
 // What the QP was last given by ibv_modify_qp.
 struct Attributes {
   std::uint32_t dest_qp_num = 0;
@@ -95,15 +122,15 @@ struct Queues {
   bool failed_on_purpose = false;       // the program itself has moved it to ERR
   std::uint64_t last_receive = 0;       // the sequence of the last receive that was polled
   // Sends that hold a slot: given back only by a polled completion of a signalled one, with all that were before it.
-  std::deque<Request> sends;
-  std::deque<Request> receives;
+  RequestQueue sends;
+  RequestQueue receives;
 };
 
 struct SharedQueue {
   const void* pd = nullptr;
   std::uint32_t depth = 0;    // as asked for
   std::uint32_t max_sge = 0;  // as asked for
-  std::deque<Request> receives;
+  RequestQueue receives;
 };
 
 struct Completions {
@@ -118,9 +145,12 @@ public:
   void add_region(const Region& region);
   Region take_region(const void* mr);  // removes and returns it; an empty one when there is none
 
-  // False for memory from this address on that cannot be in any region, without looking further. Needs no mutex.
-  [[nodiscard]] bool may_be_registered(std::uint64_t begin) const {
-    return begin < highest_.load(std::memory_order_relaxed);
+  // False for memory that cannot be in any region, without looking further: from its first address, and its length only
+  // where that does not tell. Needs no mutex.
+  template <class Length>
+  [[nodiscard]] bool may_be_registered(std::uint64_t begin, Length length) const {
+    return begin < highest_.load(std::memory_order_relaxed) &&
+           begin + length() > lowest_.load(std::memory_order_relaxed);
   }
 
   void add_qp(const void* qp, const Queues& queues);
@@ -130,11 +160,14 @@ public:
   [[nodiscard]] const Queues* find(const void* qp) const;
   [[nodiscard]] Queues* find(const void* qp);
 
+  // A living QP or SRQ of this data path.
+  [[nodiscard]] bool knows(const void* queue) const { return find(queue) != nullptr || srqs_.contains(queue); }
+
   void add_srq(const void* srq, const SharedQueue& queue) { srqs_[srq] = queue; }
   void take_srq(const void* srq) { srqs_.erase(srq); }
 
-  void add_cq(const void* cq, std::uint32_t entries) { cqs_[cq] = {.entries = entries}; }
-  void take_cq(const void* cq) { cqs_.erase(cq); }
+  void add_cq(const void* cq, std::uint32_t entries);
+  void take_cq(const void* cq);
   void unwatch_cq(const void* cq);  // it is polled by ways that are not modelled: nor can its QPs be judged
   [[nodiscard]] Completions* find_cq(const void* cq);
 
@@ -184,7 +217,7 @@ private:
   void faults_of_list(const void* pd, const ibv_recv_wr& request, const char* verb, std::uint32_t max_sge,
                       std::vector<Fault>& faults) const;
   [[nodiscard]] Request receive_request(const ibv_recv_wr& request, const void* where, bool was_faulty);
-  [[nodiscard]] std::uint64_t hash_of(const Request& request) const;
+  [[nodiscard]] std::uint64_t hash_of(const Request& request, const void* pd) const;
   void expect(const void* cq, std::ptrdiff_t count);
   void expect(const Queues& queues, std::ptrdiff_t sign);
 
@@ -198,12 +231,38 @@ private:
 
   std::unordered_map<const void*, Region> regions_;
   std::unordered_multimap<std::uint32_t, const void*> by_lkey_;
-  std::atomic<std::uint64_t> highest_{0};  // the end of the last of all regions so far
+  std::atomic<std::uint64_t> lowest_{UINT64_MAX};  // the first and the last address of all regions so far
+  std::atomic<std::uint64_t> highest_{0};
   std::unordered_map<const void*, Queues> qps_;
   std::unordered_map<const void*, SharedQueue> srqs_;
   std::unordered_map<const void*, Completions> cqs_;
   std::atomic<std::uint64_t> sequence_{0};
-  std::deque<Received> received_;  // since the last send of the process: where messages have landed
+
+  // What was looked up last: a program posts and polls the same few things again and again.
+  struct LastQp {
+    const void* qp = nullptr;
+    Queues* queues = nullptr;
+  };
+  struct LastCq {
+    const void* cq = nullptr;
+    Completions* completions = nullptr;
+  };
+  struct LastNumber {
+    const void* cq = nullptr;
+    std::uint32_t number = 0;
+    const void* qp = nullptr;
+  };
+  struct LastRegion {
+    std::uint32_t lkey = 0;
+    const void* pd = nullptr;
+    const Region* region = nullptr;
+  };
+  void forget_last();  // something was added or taken
+  mutable LastQp last_qp_;
+  mutable LastCq last_cq_;
+  mutable LastNumber last_number_;
+  mutable LastRegion last_region_;
+  std::vector<Received> received_;  // since the last send of the process: where messages have landed
 };
 
 }  // namespace verbs_check

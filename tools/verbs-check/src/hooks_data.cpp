@@ -101,15 +101,19 @@ template <class Request, class Judge, class Enter, class Refuse, class Post>
 int post(const Call& call, const void* queue, Request* requests, Request** bad, Judge judge, Enter enter, Refuse refuse,
          Post post) {
   Checker& checker = Checker::get();
-  if (is_gone(call, queue)) {
-    *bad = requests;
-    return EINVAL;
-  }
   std::size_t count = 0;  // that go to the device
   int answer = 0;         // to the one after them
   bool explained = false;
   {
-    const std::lock_guard lock{checker.mutex};
+    std::unique_lock lock{checker.mutex};
+    if (!checker.data.knows(queue)) {
+      lock.unlock();
+      if (is_gone(call, queue)) {
+        *bad = requests;
+        return EINVAL;
+      }
+      lock.lock();
+    }
     for (Request* request = requests; request != nullptr; request = request->next) {
       const std::vector<Fault> faults = judge(*request);
       if (!faults.empty()) {
@@ -180,13 +184,13 @@ int post_send(ibv_qp* qp, ibv_send_wr* requests, ibv_send_wr** bad) {
       [&](const ibv_send_wr& request, bool was_faulty) { data.posted(qp, request, call.where, was_faulty); },
       [&] { data.refused_send(qp); },
       [&](ibv_send_wr* list, ibv_send_wr** refused) { return original(qp->context).post_send(qp, list, refused); });
-  checker.record(call, qp, result, [&](Line& line) {
+  checker.record_often(call, qp, result, [&](Line& line) {
     line.open("requests", '[');
     for (const ibv_send_wr* request = requests; request != nullptr; request = request->next) {
       line.open("", '{')
           .add("wr_id", static_cast<std::int64_t>(request->wr_id))
-          .add("opcode", opcode_name(request->opcode))
-          .add("send_flags", send_flag_names(request->send_flags))
+          .add_plain("opcode", opcode_name(request->opcode))
+          .add_plain("send_flags", send_flag_names(request->send_flags))
           .add("length", length_of(request->sg_list, request->num_sge))
           .close();
     }
@@ -196,7 +200,7 @@ int post_send(ibv_qp* qp, ibv_send_wr* requests, ibv_send_wr** bad) {
 }
 
 void record_receives(const Call& call, const void* queue, int result, const ibv_recv_wr* requests) {
-  Checker::get().record(call, queue, result, [&](Line& line) {
+  Checker::get().record_often(call, queue, result, [&](Line& line) {
     line.open("requests", '[');
     for (const ibv_recv_wr* request = requests; request != nullptr; request = request->next) {
       line.open("", '{')
@@ -238,7 +242,10 @@ int post_srq_recv(ibv_srq* srq, ibv_recv_wr* requests, ibv_recv_wr** bad) {
 struct Waiting {
   const void* cq = nullptr;
   unsigned polls = 0;
-  std::int64_t since_ns = 0;
+  unsigned next = 2;           // after so many polls the clock is read
+  unsigned step = 16;          // and after so many more once again
+  std::int64_t read_ns = 0;    // when it was read last
+  std::int64_t since_ns = 0;   // and first
   std::uint64_t sequence = 0;  // of the data path, then
   bool is_explained = false;   // once a wait
 };
@@ -256,18 +263,30 @@ Waiting& waiting_for(const void* cq) {
 // By far the most frequent way through the checker: nothing to note, and next to nothing to pay.
 void polled_in_vain(const Call& call, const void* cq) {
   Waiting& waiting = waiting_for(cq);
-  constexpr unsigned seldom = 16;
-  if (waiting.is_explained || ++waiting.polls % seldom != 0) {
+  if (++waiting.polls < waiting.next) {
     return;
   }
   Checker& checker = Checker::get();
+  if (waiting.since_ns == 0) {
+    checker.flush_trace();  // there is nothing better to do now
+  }
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);
   const std::int64_t now = std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+  // Reading the clock costs more than polling: about once a millisecond is enough, also for a program that sleeps
+  // between.
+  constexpr std::int64_t millisecond = 1'000'000;
+  constexpr unsigned most = 4096;
+  if (waiting.read_ns != 0) {
+    waiting.step =
+        now - waiting.read_ns < millisecond ? std::min(waiting.step * 2, most) : std::max(waiting.step / 2, 1U);
+  }
+  waiting.next = waiting.polls + waiting.step;
+  waiting.read_ns = now;
   if (waiting.since_ns == 0) {
     waiting.since_ns = now;
     waiting.sequence = checker.data.sequence();
-  } else if (now - waiting.since_ns > checker.patience_ns()) {
+  } else if (now - waiting.since_ns > checker.patience_ns() && !waiting.is_explained) {
     const std::lock_guard lock{checker.mutex};
     if (const auto fault = checker.data.fault_of_waiting(cq, waiting.sequence)) {
       checker.report(call, cq, *fault);
@@ -367,16 +386,16 @@ int poll_cq(ibv_cq* cq, int entries, ibv_wc* completions) {
     }
   }
   std::ranges::for_each(failed, fail_qp);
-  checker.record(call, cq, found, [&](Line& line) {
+  checker.record_often(call, cq, found, [&](Line& line) {
     line.add("num_entries", entries).close().open("completions", '[');
     for (int i = 0; i < found; ++i) {
       const ibv_wc& completion = completions[i];
       line.open("", '{')
-          .add("qp", checker.name(checker.data.qp_of(completion.qp_num, cq)))
+          .add_plain("qp", checker.name(checker.data.qp_of(completion.qp_num, cq)))
           .add("wr_id", static_cast<std::int64_t>(completion.wr_id))
-          .add("status", status_name(completion.status));
+          .add_plain("status", status_name(completion.status));
       if (completion.status == IBV_WC_SUCCESS) {
-        line.add("opcode", opcode_name(completion.opcode)).add("byte_len", completion.byte_len);
+        line.add_plain("opcode", opcode_name(completion.opcode)).add("byte_len", completion.byte_len);
       }
       line.close();
     }

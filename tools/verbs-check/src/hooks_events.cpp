@@ -282,6 +282,7 @@ int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** context) {
     return -1;
   }
   Checker& checker = Checker::get();
+  checker.flush_trace();  // it may block
   int result = -1;
   int code = checker.injected(call);
   if (code == 0) {

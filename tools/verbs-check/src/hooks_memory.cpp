@@ -17,7 +17,8 @@ template <class Length>
 void giving_back(const char* function, const void* begin, Length length) {
   Checker* const checker = Checker::get_if_made();
   const auto address = reinterpret_cast<std::uintptr_t>(begin);
-  if (checker == nullptr || !checker->data.may_be_registered(address) || Mutex::is_held_here() || Depth::is_inside()) {
+  if (checker == nullptr || !checker->data.may_be_registered(address, length) || Mutex::is_held_here() ||
+      Depth::is_inside()) {
     return;
   }
   const std::lock_guard lock{checker->mutex};

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 // The header has these as macros over the functions that programs really call.
@@ -86,6 +87,9 @@ Kernel look_at_kernel() {
   return kernel;
 }
 
+// Pointers that a program should have forgotten. Under the mutex.
+std::set<const void*> devices_of_freed_lists;
+
 // Does something to what the checker knows of queues and memory.
 template <class Work>
 void with_data(Work work) {
@@ -152,20 +156,44 @@ ibv_device** ibv_get_device_list(int* count) {
     const std::lock_guard lock{Checker::get().mutex};
     Checker::get().report(call, nullptr, fault);
   }
+  if (list != nullptr) {
+    const std::lock_guard lock{Checker::get().mutex};
+    for (ibv_device** device = list; *device != nullptr; ++device) {
+      devices_of_freed_lists.erase(*device);
+    }
+  }
   return list;
 }
 
 void ibv_free_device_list(ibv_device** list) {
-  destroy(HERE("ibv_free_device_list"), list, [&] {
+  const Call call = HERE("ibv_free_device_list");
+  if (list != nullptr && !is_gone(call, list)) {
+    const std::lock_guard lock{Checker::get().mutex};
+    for (ibv_device** device = list; *device != nullptr; ++device) {
+      devices_of_freed_lists.insert(*device);
+    }
+  }
+  destroy(call, list, [&] {
     real<void(ibv_device**)>("ibv_free_device_list")(list);
     return 0;
   });
 }
 
 ibv_context* ibv_open_device(ibv_device* device) {
+  const Call call = HERE("ibv_open_device");
+  if (!Depth::is_inside()) {
+    const std::lock_guard lock{Checker::get().mutex};
+    if (devices_of_freed_lists.contains(device)) {
+      Checker::get().report(call, nullptr,
+                            Fault{"device-after-list", "ibv_open_device with a device whose list was freed before",
+                                  "a device that is not open goes with its list: this version of libibverbs still "
+                                  "remembers it, another one "
+                                  "reads memory that is free",
+                                  "open the device first, and free the list then"});
+    }
+  }
   ibv_context* const context = create<ibv_context>(
-      HERE("ibv_open_device"), Kind::context, {},
-      [&] { return real<ibv_context*(ibv_device*)>("ibv_open_device")(device); },
+      call, Kind::context, {}, [&] { return real<ibv_context*(ibv_device*)>("ibv_open_device")(device); },
       [&](Line& line, const ibv_context*) { line.add("device", ibv_get_device_name(device)); },
       [&](int code) -> std::vector<Fault> { return {open_refused(code, ibv_get_device_name(device))}; });
   if (context != nullptr) {

@@ -343,7 +343,7 @@ std::optional<Fault> DataPath::fault_of_use(Uses uses, const void* pd, const cha
     }
     return false;
   };
-  const auto uses_it_certainly = [&](std::deque<Request>& requests, bool is_certain) {
+  const auto uses_it_certainly = [&](RequestQueue& requests, bool is_certain) {
     bool found = false;
     for (Request& request : requests) {
       if (uses_it(request) && is_certain && (!request.is_send || request.is_signalled)) {

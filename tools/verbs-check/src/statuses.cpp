@@ -101,6 +101,10 @@ std::string DataPath::remote_memory_text(const Queues& queues, const Request& re
       return "the rkey is 0: the memory region at the remote address was registered without " + access_names(right) +
              ", and has none";
     }
+    const std::uint32_t swapped = __builtin_bswap32(request.rkey);
+    if (std::ranges::any_of(regions_, [&](const auto& entry) { return entry.second.rkey == swapped; })) {
+      return "the bytes of the rkey " + hex(request.rkey) + " are swapped: it is " + hex(swapped);
+    }
     return "no memory region has the rkey " + hex(request.rkey) + " now";
   }
   const Region& region = named->second;

@@ -68,13 +68,27 @@ void append_text(std::string& line, std::string_view text) {
 
 }  // namespace
 
+std::string json_text(std::string_view text) {
+  std::string json;
+  append_text(json, text);
+  return json;
+}
+
+Line::Line() {
+  constexpr std::size_t usual = 512;
+  text_.reserve(usual);
+  text_ += '{';
+}
+
+// Names are our own, and need no escape.
 void Line::begin(std::string_view name) {
   if (text_.back() != '{' && text_.back() != '[') {
     text_ += ',';
   }
   if (!name.empty()) {
-    append_text(text_, name);
-    text_ += ':';
+    text_ += '"';
+    text_ += name;
+    text_ += "\":";
   }
 }
 
@@ -89,6 +103,20 @@ Line& Line::add(std::string_view name, std::int64_t value) {
 Line& Line::add(std::string_view name, std::string_view text) {
   begin(name);
   append_text(text_, text);
+  return *this;
+}
+
+Line& Line::add_plain(std::string_view name, std::string_view text) {
+  begin(name);
+  text_ += '"';
+  text_ += text;
+  text_ += '"';
+  return *this;
+}
+
+Line& Line::add_json(std::string_view name, std::string_view json) {
+  begin(name);
+  text_ += json;
   return *this;
 }
 
@@ -127,13 +155,27 @@ int Trace::open(const std::string& path) {
   return code;
 }
 
-void Trace::write(Line& line) {
-  const std::string whole = line.text() + "\n";
+void Trace::add(Line& line) {
+  constexpr std::size_t many = 64 * 1024;
+  if (!is_open()) {
+    return;
+  }
+  waiting_ += line.text();
+  waiting_ += '\n';
+  has_waiting_ = true;
+  if (waiting_.size() > many) {
+    flush();
+  }
+}
+
+void Trace::flush() {
   // A trace on a full disk ends; the program that is watched goes on.
-  if (descriptor_ >= 0 && ::write(descriptor_, whole.data(), whole.size()) != static_cast<ssize_t>(whole.size())) {
+  if (is_open() && ::write(descriptor_, waiting_.data(), waiting_.size()) != static_cast<ssize_t>(waiting_.size())) {
     ::close(descriptor_);
     descriptor_ = -1;
   }
+  waiting_.clear();
+  has_waiting_ = false;
 }
 
 }  // namespace verbs_check
