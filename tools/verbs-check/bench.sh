@@ -53,8 +53,8 @@ script='
       values "$name:median" "s,^round trip: median ([0-9.]+) .*,\1,p"
     done
   }
-  compare chapter-11 "$chapter" -s 64 -n 2000
-  compare ibv_rc_pingpong ibv_rc_pingpong -g 1 -s 64 -n 2000
+  compare chapter-11 "$chapter" -s 64 -n 10000
+  compare ibv_rc_pingpong ibv_rc_pingpong -g 1 -s 64 -n 10000
   rm -rf "$work"'
 cd "$root"
 ./lab exec server -- bash -c "set -euo pipefail; $script" bash "$check" "$rounds" "$root/build/chapters/11-rc-ping-pong" |

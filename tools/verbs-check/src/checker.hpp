@@ -10,6 +10,8 @@
 #include "trace.hpp"
 #include "where.hpp"
 
+#include <sys/single_threaded.h>
+
 #include <map>
 #include <mutex>
 #include <set>
@@ -24,17 +26,26 @@ namespace verbs_check {
 class Mutex {
 public:
   void lock() {
-    mutex_.lock();
+    // While there is one thread there is nobody to be kept out, and nobody comes before this one is out again.
+    if (__libc_single_threaded != 0) {
+      is_locked_ = false;
+    } else {
+      mutex_.lock();
+      is_locked_ = true;
+    }
     held() = true;
   }
   void unlock() {
     held() = false;
-    mutex_.unlock();
+    if (is_locked_) {
+      mutex_.unlock();
+    }
   }
   bool try_lock() {
-    if (!mutex_.try_lock()) {
+    if (is_held_here() || !mutex_.try_lock()) {
       return false;
     }
+    is_locked_ = true;
     held() = true;
     return true;
   }
@@ -46,6 +57,7 @@ private:
     return value;
   }
   std::mutex mutex_;
+  bool is_locked_ = false;  // of whoever holds this
 };
 
 // One call of the program into the library.

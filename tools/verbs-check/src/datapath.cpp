@@ -43,6 +43,8 @@ bool overlap(const ibv_sge& one, const ibv_sge& other) {
 Ranges::Ranges(const ibv_sge* list, int count) : count_{count > 0 ? static_cast<std::size_t>(count) : 0} {
   if (count_ > 0) {
     first_ = list[0];
+  }
+  if (count_ > 1) {
     rest_.assign(list + 1, list + count_);
   }
 }
@@ -265,7 +267,7 @@ void DataPath::posted(const void* qp, const ibv_send_wr& request, const void* wh
   }
   received_.clear();  // the program has had its turn
   Request posted{.wr_id = request.wr_id,
-                 .sequence = ++sequence_,
+                 .sequence = next_sequence(),
                  .where = where,
                  .is_send = true,
                  .is_signalled = queues->all_signalled || (request.send_flags & IBV_SEND_SIGNALED) != 0,
@@ -295,7 +297,7 @@ void DataPath::posted(const void* qp, const ibv_send_wr& request, const void* wh
 
 Request DataPath::receive_request(const ibv_recv_wr& request, const void* where, bool was_faulty) {
   return {.wr_id = request.wr_id,
-          .sequence = ++sequence_,
+          .sequence = next_sequence(),
           .where = where,
           .was_faulty = was_faulty,
           .ranges = {request.sg_list, request.num_sge}};
@@ -363,7 +365,7 @@ std::uint64_t DataPath::hash_of(const Request& request, const void* pd) const {
 
 std::vector<Fault> DataPath::polled(const void* cq, const ibv_wc& completion) {
   std::vector<Fault> faults;
-  ++sequence_;
+  next_sequence();
   Queues* const queues = find(qp_of(completion.qp_num, cq));
   if (queues == nullptr || !queues->is_watched) {
     return faults;

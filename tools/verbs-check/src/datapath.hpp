@@ -257,6 +257,13 @@ private:
     const void* pd = nullptr;
     const Region* region = nullptr;
   };
+  // Written under the mutex only, so that it needs no atomic addition.
+  std::uint64_t next_sequence() {
+    const std::uint64_t next = sequence() + 1;
+    sequence_.store(next, std::memory_order_relaxed);
+    return next;
+  }
+
   void forget_last();  // something was added or taken
   mutable LastQp last_qp_;
   mutable LastCq last_cq_;
