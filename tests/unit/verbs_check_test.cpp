@@ -446,17 +446,20 @@ TEST(VerbsCheckTrace, WritesWholeLinesAtTheEnd) {
     ASSERT_EQ(first.open(path), 0);
     ASSERT_EQ(second.open(path), 0);  // another process of the program
     EXPECT_TRUE(first.is_open());
-    Line empty;
-    Line one;
-    first.add(empty);
+    const auto add_empty = [&] {
+      Line empty = first.line();
+      first.add(empty);
+    };
+    Line one = second.line();
+    add_empty();
     first.flush();
     second.add(one.add("a", 1));
     EXPECT_TRUE(second.has_waiting());
     second.flush();
     EXPECT_FALSE(second.has_waiting());
-    first.add(empty);
+    add_empty();
     first.flush();
-    first.add(empty);  // waits, and is not written
+    add_empty();  // waits, and is not written
   }
   std::ostringstream text;
   text << std::ifstream{path}.rdbuf();

@@ -81,10 +81,11 @@ cd "$root"
         trace = median(name, "trace", n)
         printf "%-18s %.2f usec without; %.3f times as long with the checker, %.3f with a trace (medians of %d rounds)\n",
           name, median(name, "plain", n), with, trace, n
-        if (with > default_limit || trace > trace_limit) bad = 1
+        # The means have in them what happens once: each place of a call is looked up in the debug information.
+        if (name ~ /:median/ && (with > default_limit || trace > trace_limit)) bad = 1
       }
-      if (!length(count)) bad = 1
-      printf "limits: %s and %s\n", default_limit, trace_limit
+      if (!(("chapter-11:median") in count)) bad = 1
+      printf "limits of the round trip'"'"'s median: %s and %s\n", default_limit, trace_limit
       exit bad
     }' || status=$?
 printf 'measured on: both sides on the host server; %s\n' "$(./lab status | sed -n 's/^server: //p')"

@@ -12,6 +12,8 @@
 
 #include <sys/single_threaded.h>
 
+#include <array>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <set>
@@ -169,6 +171,17 @@ private:
 
   // resolve() as a text of JSON, remembered: a trace asks for the same few places again and again.
   const std::string& place(const void* address);
+
+  // What the line of a call has before and after its result, as long as no object has come or gone.
+  struct Beginning {
+    const void* where = nullptr;
+    const void* object = nullptr;
+    const char* verb = nullptr;
+    std::uint64_t changes = 0;
+    std::string until_result{};
+    std::string after_result{};
+  };
+  std::array<Beginning, 32> beginnings_;
 
   Findings findings_;
   std::map<const void*, std::string> places_;

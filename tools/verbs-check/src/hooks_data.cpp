@@ -8,6 +8,8 @@
 #include "real.hpp"
 #include "refusals.hpp"
 
+#include <sys/single_threaded.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -101,19 +103,19 @@ template <class Request, class Judge, class Enter, class Refuse, class Post>
 int post(const Call& call, const void* queue, Request* requests, Request** bad, Judge judge, Enter enter, Refuse refuse,
          Post post) {
   Checker& checker = Checker::get();
-  std::size_t count = 0;  // that go to the device
-  int answer = 0;         // to the one after them
-  bool explained = false;
-  {
-    std::unique_lock lock{checker.mutex};
-    if (!checker.data.knows(queue)) {
-      lock.unlock();
-      if (is_gone(call, queue)) {
-        *bad = requests;
-        return EINVAL;
-      }
-      lock.lock();
+  if (std::unique_lock lock{checker.mutex}; !checker.data.knows(queue)) {
+    lock.unlock();
+    if (is_gone(call, queue)) {
+      *bad = requests;
+      return EINVAL;
     }
+  }
+  std::size_t count = 0;  // that were looked at and taken down as posted
+  int answer = 0;         // of a device that does not forgive, to the one after them
+  bool explained = false;
+  const auto look = [&](std::size_t most) {
+    const std::lock_guard lock{checker.mutex};
+    std::size_t seen = 0;
     for (Request* request = requests; request != nullptr; request = request->next) {
       const std::vector<Fault> faults = judge(*request);
       if (!faults.empty()) {
@@ -123,10 +125,18 @@ int post(const Call& call, const void* queue, Request* requests, Request** bad, 
           break;
         }
       }
-      // Counted before the verb: its completion may be polled by another thread before this one is back.
+      if (seen++ >= most) {
+        break;  // this one was refused; those after it were not looked at by the device either
+      }
       enter(*request, !faults.empty());
       ++count;
     }
+  };
+  // Requests are taken down before the verb: their completions may be polled by another thread before this one is back.
+  // Where there is no other thread it is done afterwards: meanwhile the message is on its way.
+  const bool looks_first = checker.is_strict() || __libc_single_threaded == 0;
+  if (looks_first) {
+    look(SIZE_MAX);
   }
   int result = checker.injected(call);
   const bool is_injected = result != 0;
@@ -153,9 +163,12 @@ int post(const Call& call, const void* queue, Request* requests, Request** bad, 
       }
     }
   }
+  if (!looks_first) {
+    look(result == 0 ? SIZE_MAX : taken);
+  }
   if (result != 0) {
     const std::lock_guard lock{checker.mutex};
-    for (std::size_t i = taken; i < count; ++i) {
+    for (; count > taken; --count) {
       refuse();
     }
     if (!explained && !is_injected) {
@@ -242,8 +255,8 @@ int post_srq_recv(ibv_srq* srq, ibv_recv_wr* requests, ibv_recv_wr** bad) {
 struct Waiting {
   const void* cq = nullptr;
   unsigned polls = 0;
-  unsigned next = 2;           // after so many polls the clock is read
-  unsigned step = 16;          // and after so many more once again
+  unsigned next = 32;          // after so many polls the clock is read
+  unsigned step = 32;          // and after so many more once again
   std::int64_t read_ns = 0;    // when it was read last
   std::int64_t since_ns = 0;   // and first
   std::uint64_t sequence = 0;  // of the data path, then
@@ -267,9 +280,6 @@ void polled_in_vain(const Call& call, const void* cq) {
     return;
   }
   Checker& checker = Checker::get();
-  if (waiting.since_ns == 0) {
-    checker.flush_trace();  // there is nothing better to do now
-  }
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);
   const std::int64_t now = std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
@@ -286,7 +296,12 @@ void polled_in_vain(const Call& call, const void* cq) {
   if (waiting.since_ns == 0) {
     waiting.since_ns = now;
     waiting.sequence = checker.data.sequence();
-  } else if (now - waiting.since_ns > checker.patience_ns() && !waiting.is_explained) {
+    return;
+  }
+  if (now - waiting.since_ns > millisecond) {
+    checker.flush_trace();  // there is time for it
+  }
+  if (now - waiting.since_ns > checker.patience_ns() && !waiting.is_explained) {
     const std::lock_guard lock{checker.mutex};
     if (const auto fault = checker.data.fault_of_waiting(cq, waiting.sequence)) {
       checker.report(call, cq, *fault);

@@ -48,6 +48,7 @@ const char* create_verb(Kind kind) { return texts(kind).create; }
 const char* destroy_verb(Kind kind) { return texts(kind).destroy; }
 
 Object& Model::add(const void* address, Kind kind, const void* made, std::set<const void*> used) {
+  ++changes_;
   if (gone_.erase(address) != 0) {
     std::erase(gone_order_, address);
   }
@@ -84,6 +85,7 @@ std::vector<const Object*> Model::users(const void* address) const {
 }
 
 void Model::remove(const void* address, const void* where) {
+  ++changes_;
   const auto found = living_.find(address);
   if (found == living_.end()) {
     return;
@@ -112,12 +114,14 @@ void Model::remove_users(const void* address, const void* where) {
 }
 
 void Model::restore(const void* address, Object object) {
+  ++changes_;
   gone_.erase(address);
   std::erase(gone_order_, address);
   living_[address] = std::move(object);
 }
 
 void Model::inherit() {
+  ++changes_;
   for (auto& [address, object] : living_) {
     object.is_inherited = true;
   }

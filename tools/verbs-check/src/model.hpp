@@ -78,7 +78,11 @@ public:
   // Everything that lives and that this process has made, in the order in which it was made.
   [[nodiscard]] std::vector<const Object*> alive() const;
 
+  // Grows whenever an object comes or goes.
+  [[nodiscard]] std::uint64_t changes() const { return changes_; }
+
 private:
+  std::uint64_t changes_ = 1;
   std::map<const void*, Object> living_;
   std::map<const void*, Object> gone_;
   std::vector<const void*> gone_order_;  // oldest first: bounded, however long the program runs

@@ -100,7 +100,17 @@ std::string_view opcode_name(ibv_wr_opcode opcode) { return name_of<ibv_wr_opcod
 std::string_view opcode_name(ibv_wc_opcode opcode) { return name_of<ibv_wc_opcode>(wc_opcodes, opcode); }
 std::string_view status_name(ibv_wc_status status) { return name_of<ibv_wc_status>(statuses, status); }
 std::string_view type_name(ibv_qp_type type) { return name_of<ibv_qp_type>(types, type); }
-std::string send_flag_names(unsigned flags) { return names_of(send_flags, flags); }
+std::string_view send_flag_names(unsigned flags) {
+  // Each combination once: a trace asks for them at each post.
+  static const auto all = [] {
+    std::array<std::string, 1U << send_flags.size()> texts;
+    for (unsigned bits = 0; bits < texts.size(); ++bits) {
+      texts.at(bits) = names_of(send_flags, bits);
+    }
+    return texts;
+  }();
+  return all.at(flags % all.size());
+}
 std::string access_names(unsigned access) { return names_of(accesses, access); }
 
 std::string hex(std::uint64_t value) {

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
+#include <cstring>
 
 namespace verbs_check {
 
@@ -74,70 +75,92 @@ std::string json_text(std::string_view text) {
   return json;
 }
 
-Line::Line() {
-  constexpr std::size_t usual = 512;
-  text_.reserve(usual);
-  text_ += '{';
+Line::Line(std::string memory) : memory_{std::move(memory)} {
+  constexpr std::size_t usual = 1024;
+  if (memory_.size() < usual) {
+    memory_.resize(usual);
+  }
+  memory_[used_++] = '{';
 }
 
-// Names are our own, and need no escape.
-void Line::begin(std::string_view name) {
-  if (text_.back() != '{' && text_.back() != '[') {
-    text_ += ',';
+// Where so many bytes can be put next.
+char* Line::room(std::size_t count) {
+  if (used_ + count > memory_.size()) {
+    memory_.resize(2 * (used_ + count));
+  }
+  return memory_.data() + used_;
+}
+
+void Line::put(std::string_view bytes) {
+  std::memcpy(room(bytes.size()), bytes.data(), bytes.size());
+  used_ += bytes.size();
+}
+
+// The comma and the name; then there is room for `more` bytes.
+void Line::begin(std::string_view name, std::size_t more) {
+  constexpr std::size_t marks = 4;  // ,"":
+  char* to = room(name.size() + marks + more);
+  const char last = memory_[used_ - 1];
+  if (last != '{' && last != '[') {
+    *to++ = ',';
   }
   if (!name.empty()) {
-    text_ += '"';
-    text_ += name;
-    text_ += "\":";
+    *to++ = '"';
+    std::memcpy(to, name.data(), name.size());
+    to += name.size();
+    *to++ = '"';
+    *to++ = ':';
   }
+  used_ = static_cast<std::size_t>(to - memory_.data());
 }
 
+constexpr std::size_t digits = 20;  // of the longest number, its sign included
+
 Line& Line::add(std::string_view name, std::int64_t value) {
-  begin(name);
-  std::array<char, 24> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  text_.append(digits.data(), end);
+  begin(name, digits);
+  return add_raw(value);
+}
+
+Line& Line::add_raw(std::int64_t number) {
+  char* const to = room(digits);
+  used_ = static_cast<std::size_t>(std::to_chars(to, to + digits, number).ptr - memory_.data());
   return *this;
 }
 
 Line& Line::add(std::string_view name, std::string_view text) {
-  begin(name);
-  append_text(text_, text);
+  begin(name, 0);
+  put(json_text(text));
   return *this;
 }
 
 Line& Line::add_plain(std::string_view name, std::string_view text) {
-  begin(name);
-  text_ += '"';
-  text_ += text;
-  text_ += '"';
-  return *this;
-}
-
-Line& Line::add_json(std::string_view name, std::string_view json) {
-  begin(name);
-  text_ += json;
+  begin(name, text.size() + 2);
+  char* const to = memory_.data() + used_;
+  *to = '"';
+  std::memcpy(to + 1, text.data(), text.size());
+  to[text.size() + 1] = '"';
+  used_ += text.size() + 2;
   return *this;
 }
 
 Line& Line::open(std::string_view name, char bracket) {
-  begin(name);
-  text_ += bracket;
-  open_ += bracket == '{' ? '}' : ']';
+  begin(name, 1);
+  memory_[used_++] = bracket;
+  open_.at(depth_++) = bracket == '{' ? '}' : ']';
   return *this;
 }
 
 Line& Line::close() {
-  text_ += open_.back();
-  open_.pop_back();
+  *room(1) = open_.at(--depth_);
+  ++used_;
   return *this;
 }
 
-const std::string& Line::text() {
-  while (!open_.empty()) {
+std::string_view Line::text() {
+  while (depth_ > 0) {
     close();
   }
-  return text_;
+  return {memory_.data(), used_};
 }
 
 int Trace::open(const std::string& path) {
@@ -162,7 +185,8 @@ void Trace::add(Line& line) {
   }
   waiting_ += line.text();
   waiting_ += '\n';
-  has_waiting_ = true;
+  has_waiting_.store(true, std::memory_order_relaxed);
+  memory_ = std::move(line).take_memory();
   if (waiting_.size() > many) {
     flush();
   }

@@ -1,38 +1,55 @@
 // The trace: JSON Lines, one object a call, described in docs/verbs-check/trace.md.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace verbs_check {
 
-// One line of the trace: a JSON object that is filled from left to right. Text is escaped as JSON wants it.
+// One line of the trace: a JSON object that is filled from left to right, by names of our own, which need no escape.
 class Line {
 public:
+  // The memory of an earlier line may be used again.
+  explicit Line(std::string memory = {});
+  [[nodiscard]] std::string take_memory() && { return std::move(memory_); }
+
   Line& add(std::string_view name, std::int64_t value);
+
+  // Text is escaped as JSON wants it.
   Line& add(std::string_view name, std::string_view text);
 
   // The same for text that needs no escape: names of constants, verbs and objects.
   Line& add_plain(std::string_view name, std::string_view text);
-  // And for what is JSON already: see json_text().
-  Line& add_json(std::string_view name, std::string_view json);
+
+  // And for parts of a line that were made before, commas and all.
+  Line& add_raw(std::string_view json) {
+    put(json);
+    return *this;
+  }
+  Line& add_raw(std::int64_t number);
 
   // An object ('{') or array ('[') in this one, until close(). In an array the names are left empty.
   Line& open(std::string_view name, char bracket);
   Line& close();
 
-  // The whole line without its end; what is open is closed.
-  [[nodiscard]] const std::string& text();
-
-  Line();
+  // The whole line without its end, as long as the line is not changed; what is open is closed.
+  [[nodiscard]] std::string_view text();
 
 private:
-  void begin(std::string_view name);
+  // This is done for each post and each completion of a program, so it is done by hand: room once, then bytes.
+  char* room(std::size_t count);
+  void put(std::string_view bytes);
+  void begin(std::string_view name, std::size_t more);
 
-  std::string text_;
-  std::string open_ = "}";  // what closes what is open, the innermost last
+  std::string memory_;  // all of it, of which the first bytes are the text
+  std::size_t used_ = 0;
+  std::array<char, 16> open_{'}'};  // what closes what is open, the innermost last
+  std::size_t depth_ = 1;
 };
 
 // "a\"b" for a"b.
@@ -46,7 +63,8 @@ public:
 
   [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
 
-  // Adds a line, which waits for flush(), or until there are many.
+  // A new line, and its end: it waits for flush(), or until there are many. There is one at a time as a rule.
+  [[nodiscard]] Line line() { return Line{std::move(memory_)}; }
   void add(Line& line);
 
   // Writes what waits. Allocates nothing.
@@ -57,6 +75,7 @@ public:
 private:
   int descriptor_ = -1;
   std::string waiting_;
+  std::string memory_;
   std::atomic<bool> has_waiting_{false};
 };
 
