@@ -21,7 +21,6 @@ expected='03 busy
 08 qp-grh-missing
 09 wc-rnr-retry-exc-err
 09 wc-loc-qp-op-err
-09 wc-rem-op-err
 09 lkey-unknown
 09 lkey-other-pd'
 

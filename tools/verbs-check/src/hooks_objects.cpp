@@ -15,7 +15,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
+#include <map>
 #include <system_error>
 
 // The header has these as macros over the functions that programs really call.
@@ -87,8 +87,13 @@ Kernel look_at_kernel() {
   return kernel;
 }
 
-// Pointers that a program should have forgotten. Under the mutex.
-std::set<const void*> devices_of_freed_lists;
+// How many lists and open contexts keep a device. Under the mutex.
+std::map<const void*, int> holders;
+
+void hold(const ibv_device* device, int more) {
+  const std::lock_guard lock{Checker::get().mutex};
+  holders[device] += more;
+}
 
 // Does something to what the checker knows of queues and memory.
 template <class Work>
@@ -156,22 +161,17 @@ ibv_device** ibv_get_device_list(int* count) {
     const std::lock_guard lock{Checker::get().mutex};
     Checker::get().report(call, nullptr, fault);
   }
-  if (list != nullptr) {
-    const std::lock_guard lock{Checker::get().mutex};
-    for (ibv_device** device = list; *device != nullptr; ++device) {
-      devices_of_freed_lists.erase(*device);
-    }
+  for (ibv_device** device = list; list != nullptr && *device != nullptr; ++device) {
+    hold(*device, 1);
   }
   return list;
 }
 
 void ibv_free_device_list(ibv_device** list) {
   const Call call = HERE("ibv_free_device_list");
-  if (list != nullptr && !is_gone(call, list)) {
-    const std::lock_guard lock{Checker::get().mutex};
-    for (ibv_device** device = list; *device != nullptr; ++device) {
-      devices_of_freed_lists.insert(*device);
-    }
+  const bool is_list = list != nullptr && !is_gone(call, list);
+  for (ibv_device** device = list; is_list && *device != nullptr; ++device) {
+    hold(*device, -1);
   }
   destroy(call, list, [&] {
     real<void(ibv_device**)>("ibv_free_device_list")(list);
@@ -183,7 +183,7 @@ ibv_context* ibv_open_device(ibv_device* device) {
   const Call call = HERE("ibv_open_device");
   if (!Depth::is_inside()) {
     const std::lock_guard lock{Checker::get().mutex};
-    if (devices_of_freed_lists.contains(device)) {
+    if (const auto known = holders.find(device); known != holders.end() && known->second == 0) {
       Checker::get().report(call, nullptr,
                             Fault{"device-after-list", "ibv_open_device with a device whose list was freed before",
                                   "a device that is not open goes with its list: this version of libibverbs still "
@@ -197,6 +197,7 @@ ibv_context* ibv_open_device(ibv_device* device) {
       [&](Line& line, const ibv_context*) { line.add("device", ibv_get_device_name(device)); },
       [&](int code) -> std::vector<Fault> { return {open_refused(code, ibv_get_device_name(device))}; });
   if (context != nullptr) {
+    hold(device, 1);
     watch_data(context);
     watch_queries(context);
     watch_extended(context);
@@ -233,8 +234,11 @@ int ibv_close_device(ibv_context* context) {
     unwatch_data(context);
     unwatch_queries(context);
     unwatch_extended(context);
+    const ibv_device* const device = context->device;
     const int failed = real<int(ibv_context*)>("ibv_close_device")(context) == 0 ? 0 : errno;
-    if (failed != 0) {
+    if (failed == 0) {
+      hold(device, -1);
+    } else {
       watch_data(context);
       watch_queries(context);
       watch_extended(context);
