@@ -54,6 +54,7 @@ start host server bash -c '
   try full "$check" --trace /dev/full -- "$programs/robust-ends" exit
   watched gdb gdb -batch -ex run "$programs/robust-children"
   # ThreadSanitizer wants to be the first library, as AddressSanitizer does.
+  rm -f /tmp/robust.tsan
   try tsan env LD_PRELOAD="$tsan:$programs/libverbs-check-tsan.so" TSAN_OPTIONS=exitcode=67 VERBS_CHECK_TRACE=/tmp/robust.tsan \
     "$programs/robust-threads-tsan" 20
   try tsan:trace grep -c "\"verb\":\"ibv_post_send\"" /tmp/robust.tsan
