@@ -4,6 +4,9 @@
 set -euo pipefail
 cd "$LAB_ROOT"
 
+# Pages that are about something else.
+no_finding='README|reports|stock-tools|trace|timeline'
+
 # An id stands as a whole text in the sources: words with hyphens between, or one of the two that are a single word.
 ids() {
   cat tools/verbs-check/src/*.[ch]pp | grep -oE '"([a-z]+(-[a-z]+)+|leak|busy)"' | tr -d '"' | grep -vxE 'libverbs-check|initial-exec' | sort -u
@@ -34,13 +37,13 @@ same() {
     status=1
   fi
 }
-same 'the pages docs/verbs-check/ID.md' < <(names docs/verbs-check .md | grep -vxE 'README|stock-tools|trace|timeline')
+same 'the pages docs/verbs-check/ID.md' < <(names docs/verbs-check .md | grep -vxE "$no_finding")
 same 'the programs tests/verbs-check/programs/ID.cpp' < <(names tests/verbs-check/programs .cpp)
 if [[ $status -eq 0 ]] && ! diff <(table) <(grep '^|' docs/verbs-check/README.md | sed -n '/^| id |/,$p'); then
   printf 'the table in docs/verbs-check/README.md (>) is not what tests/doc/findings.sh --table prints (<)\n'
   status=1
 fi
-for id in $(names docs/verbs-check .md | grep -vxE 'README|stock-tools|trace|timeline'); do
+for id in $(names docs/verbs-check .md | grep -vxE "$no_finding"); do
   page=docs/verbs-check/$id.md
   [[ $(head -n 1 "$page") == "# $id" ]] || { printf '%s: the title is not "# %s"\n' "$page" "$id"; status=1; }
   have=$(awk '/^```/ { code = !code } !code && sub(/^## /, "")' "$page")

@@ -99,6 +99,17 @@ TEST(VerbsCheckCm, KnowsTheRoomForPrivateData) {
   EXPECT_EQ(private_data_limit("rdma_connect", RDMA_PS_IB), 0U);
 }
 
+TEST(VerbsCheckCm, ExplainsAnAddressThatNoInterfaceHas) {
+  Cm cm;
+  cm.add(id, Step::idle, false);
+  cm.failed(id, no_such_address("rdma_bind_addr"), &call);
+  const std::vector<Fault> refusals = cm.take_refusals(id);
+  ASSERT_EQ(refusals.size(), 1U);
+  EXPECT_EQ(refusals[0].id, "cm-refused");
+  EXPECT_EQ(refusals[0].what, "there is no connection: rdma_bind_addr answers EADDRNOTAVAIL");
+  EXPECT_TRUE(refusals[0].why.starts_with("no interface of this host has the address"));
+}
+
 TEST(VerbsCheckCm, AnUnknownIdentifierIsNotJudged) {
   Cm cm;
   EXPECT_EQ(fault_id(cm, "rdma_connect"), "");

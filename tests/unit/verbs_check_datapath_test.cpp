@@ -865,10 +865,22 @@ TEST_F(FailureTest, KnowsThatTheFirstPacketsDiffer) {
             "wc-retry-exc-err: the cause: this QP begins with sq_psn 0x100, and the other expects rq_psn 0x200");
 }
 
-TEST_F(FailureTest, KnowsThatThePeerHasNoReceive) {
+TEST_F(FailureTest, WarnsOfTheOpcodeOfAFailedCompletion) {
   add_peer(IBV_QPS_RTR);
   post_signalled(1);
-  EXPECT_EQ(failed(IBV_WC_RNR_RETRY_EXC_ERR), "wc-rnr-retry-exc-err: the cause: the other end has no receive posted");
+  const auto faults = data.polled(&cq, {.wr_id = 1, .status = IBV_WC_RNR_RETRY_EXC_ERR, .qp_num = number});
+  ASSERT_EQ(faults.size(), 1U);
+  EXPECT_NE(faults[0].mend.find("only wr_id, status, qp_num and vendor_err mean anything, not its opcode"),
+            std::string::npos);
+}
+
+TEST_F(FailureTest, KnowsThatThePeerHasNoReceive) {
+  add_peer(IBV_QPS_RTR);
+  data.find(&qp)->attributes.rnr_retry = 3;
+  post_signalled(1);
+  EXPECT_EQ(failed(IBV_WC_RNR_RETRY_EXC_ERR),
+            "wc-rnr-retry-exc-err: the cause: the other end has no receive posted, and rnr_retry 3 of this QP is used "
+            "up");
 }
 
 TEST_F(FailureTest, KnowsTheMemoryOfThePeer) {

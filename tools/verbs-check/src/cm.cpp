@@ -131,6 +131,12 @@ Setback explain(rdma_cm_event_type type, int status, const std::string& peer) {
   return failure;
 }
 
+Setback no_such_address(const std::string& verb) {
+  return {verb + " answers EADDRNOTAVAIL",
+          "no interface of this host has the address: rdma_cm needs an IP address on the RDMA interface, on both ends",
+          "see `ip addr` and `rdma link`: give the interface an address, or take one that it has"};
+}
+
 unsigned private_data_limit(std::string_view verb, rdma_port_space space) {
   // What the message of the specification holds, less the header of 36 bytes that rdma_cm puts before it in a request
   // when it speaks of IP addresses.

@@ -32,6 +32,9 @@ struct Setback {
 // `peer` is the address that was asked for: "192.0.2.1, port 18515".
 [[nodiscard]] Setback explain(rdma_cm_event_type type, int status, const std::string& peer);
 
+// The same for a verb that answers EADDRNOTAVAIL.
+[[nodiscard]] Setback no_such_address(const std::string& verb);
+
 // The bytes of private data that fit into a message of this verb; 0 where it is not known.
 [[nodiscard]] unsigned private_data_limit(std::string_view verb, rdma_port_space space);
 

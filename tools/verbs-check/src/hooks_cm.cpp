@@ -75,6 +75,8 @@ void look_at_kept_event(const Call& call, rdma_cm_id* id, int result, int code) 
     Setback failure = explain(RDMA_CM_EVENT_ROUTE_ERROR, -code, peer_text(id));
     failure.what = std::string{call.verb} + " answers ENODEV for " + peer_text(id);
     checker.cm.failed(id, failure, call.where);
+  } else if (result != 0 && code == EADDRNOTAVAIL) {
+    checker.cm.failed(id, no_such_address(call.verb), call.where);
   }
   if (result != 0) {
     say_refusals(call, id);

@@ -10,10 +10,13 @@
 #include "refusals.hpp"
 
 #include <infiniband/verbs.h>
+#include <linux/capability.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <system_error>
@@ -67,10 +70,14 @@ ibv_device_attr attributes_of(ibv_context* context) {
 }
 
 std::uint64_t memlock_limit() {
+  // Who may lock whatever he likes has no limit: root has this right, but not in each container.
+  __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  std::array<__user_cap_data_struct, 2> own{};
+  const bool may_lock_all =
+      syscall(SYS_capget, &header, own.data()) == 0 && (own.front().effective & (1U << CAP_IPC_LOCK)) != 0;
   rlimit limit{};
-  // Who may lock whatever he likes has no limit.
-  return geteuid() == 0 || getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX
-                                                                                                     : limit.rlim_cur;
+  return may_lock_all || getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX
+                                                                                                   : limit.rlim_cur;
 }
 
 Kernel look_at_kernel() {

@@ -171,7 +171,8 @@ std::optional<Fault> DataPath::fault_of_status(const Queues& queues, const Reque
     }
     case IBV_WC_RNR_RETRY_EXC_ERR:
       causes.certain(peer != nullptr && peer->receives.empty() && peer->srq == nullptr,
-                     "the other end has no receive posted");
+                     "the other end has no receive posted, and rnr_retry " + std::to_string(attributes.rnr_retry) +
+                         " of this QP is used up");
       causes.likely(
           "the peer had posted no receive when the message came: it posts too late, or fewer than are sent "
           "(an RDMA write with immediate data takes one too)");
@@ -272,7 +273,9 @@ std::optional<Fault> DataPath::fault_of_status(const Queues& queues, const Reque
   return Fault{id_of(status),
                what,
                causes.text(),
-               "mend the cause; the QP is in ERR now: poll what is left, and bring it to RESET to begin anew",
+               "mend the cause; of this completion only wr_id, status, qp_num and vendor_err mean anything, not its "
+               "opcode; the QP is "
+               "in ERR now: poll what is left, and bring it to RESET to begin anew",
                request == nullptr ? nullptr : request->where,
                {other}};
 }

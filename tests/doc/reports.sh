@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# docs/verbs-check/reports.md is what tests/verbs-check/reports.txt says. reports.sh --page prints the page as it should be.
+set -euo pipefail
+cd "$LAB_ROOT"
+
+page() {
+  cat <<'TEXT'
+# What people ran into
+
+Public questions and bug reports about verbs programs, in a few words each, and what `verbs-check` says to the same
+mistake. The programs are small and wrong on purpose. The test suite runs them on Soft-RoCE: the finding comes, at the
+line of the mistake, and those that were written for a report are held to words about its very cause. Nothing was tested
+on hardware.
+
+| | what is seen, and why | finding | program |
+|---|---|---|---|
+TEXT
+  local id seen finding program folder
+  while IFS='|' read -r id seen finding program; do
+    [[ $finding != - ]] || continue
+    folder=programs
+    if [[ -e tests/verbs-check/reports/$program.cpp ]]; then folder=reports; fi
+    printf '| %s | %s | [%s](%s.md) | [%s.cpp](../../tests/verbs-check/%s/%s.cpp) |\n' \
+      "$id" "$seen" "$finding" "$finding" "$program" "$folder" "$program"
+  done < <(rows)
+  cat <<'TEXT'
+
+## What it cannot show
+
+For these there is no finding, or no program that shows it on the testbed.
+
+| | what is seen, and why | the reason |
+|---|---|---|
+TEXT
+  while IFS='|' read -r id seen finding program; do
+    [[ $finding != - ]] || printf '| %s | %s | %s |\n' "$id" "$seen" "$program"
+  done < <(rows)
+  printf '\nAll findings: [README](README.md).\n'
+}
+rows() { sed -nE '/^#/!s, *\| *,|,gp' tests/verbs-check/reports.txt; }
+
+if [[ ${1-} == --page ]]; then
+  page
+  exit
+fi
+if ! diff <(page) docs/verbs-check/reports.md; then
+  printf 'docs/verbs-check/reports.md (>) is not what tests/doc/reports.sh --page prints (<)\n'
+  exit 1
+fi
+printf '%s reports\n' "$(rows | wc -l)"
