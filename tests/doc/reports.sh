@@ -9,8 +9,9 @@ page() {
 
 Public questions and bug reports about verbs programs, in a few words each, and what `verbs-check` says to the same
 mistake. The programs are small and wrong on purpose. The test suite runs them on Soft-RoCE: the finding comes, at the
-line of the mistake, and those that were written for a report are held to words about its very cause. Nothing was tested
-on hardware.
+line of the mistake, and those that were written for a report are held to words about its very cause. Surroundings, such as a
+kernel without a device, are imitated in namespaces of the program; the status of D13, which Soft-RoCE does not give, is
+made by `--fail-completion`. Nothing was tested on hardware.
 
 | | what is seen, and why | finding | program |
 |---|---|---|---|
