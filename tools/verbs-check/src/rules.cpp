@@ -369,7 +369,8 @@ std::optional<Fault> DataPath::fault_of_use(Uses uses, const void* pd, const cha
     keep(uses_it_certainly(queues.receives, can_receive), "receive", qp);
     keep(uses_it_certainly(queues.sends, queues.state == IBV_QPS_RTS), "send", qp);
   }
-  for (auto& [srq, queue] : srqs_) {
+  for (auto& [address, queue] : srqs_) {
+    const void* const srq = address;
     if (pd == nullptr || queue.pd == pd) {
       const bool has_qp = std::ranges::any_of(qps_, [&](const auto& entry) { return entry.second.srq == srq; });
       keep(uses_it_certainly(queue.receives, has_qp), "receive", srq);
