@@ -5,7 +5,14 @@ set -euo pipefail
 
 WORK=$(mktemp -d)
 declare -A STARTED COMMANDS
-trap 'rm -rf "$WORK"' EXIT
+
+# clean_up [PATH...]: ends what was started and not finished, and removes the paths. For the trap of a test's end.
+clean_up() {
+  local pid
+  for pid in ${STARTED[@]+"${STARTED[@]}"}; do kill "$pid" 2>/dev/null || true; done
+  rm -rf "$WORK" "$@"
+}
+trap clean_up EXIT
 
 # scaled SECONDS: a deadline, stretched by LAB_TIME_SCALE.
 scaled() { printf '%s\n' $(($1 * ${LAB_TIME_SCALE:-1})); }
@@ -69,6 +76,7 @@ start() {
 finish() {
   STATUS=0
   wait "${STARTED[$1]}" || STATUS=$?
+  unset "STARTED[$1]"
   COMMAND=${COMMANDS[$1]}
   cp "$WORK/$1" "$WORK/out"
   : >"$WORK/err"

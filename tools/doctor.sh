@@ -71,6 +71,7 @@ doctor() {
   doctor_fixes=0
   # Devices which place_usable_device would take although programs cannot use them.
   doctor_broken=()
+  printf 'What this machine itself has for RDMA; the testbed needs none of it. The last lines say what is used.\n\n'
   doctor_check_machine
   doctor_check_rdma
   doctor_check_memlock

@@ -11,7 +11,7 @@ command -v jq >/dev/null || { printf 'jq is not installed (./lab test installs i
 require_device
 sweep=$LAB_ROOT/tests/fault/sweep
 folder=$(mktemp -d "$LAB_ROOT/build/tests/sweep.XXXXXX") # below the checkout, where a host can write
-trap 'rm -rf "$WORK" "$folder"' EXIT
+trap 'clean_up "$folder"' EXIT
 
 # libibverbs loads the drivers of all vendors until it has that of each device: a third of the time of a short run. In a
 # mount namespace of their own the runs see Soft-RoCE's only.

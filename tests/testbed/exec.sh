@@ -56,7 +56,8 @@ check "both GIDs are there" 2 \
 
 # The checkout is what it is outside, at once.
 probe=$LAB_ROOT/.lab-test-$$
-trap 'rm -rf "$temp" "$probe"' EXIT
+old=
+trap '[[ -z $old ]] || kill "$old" 2>/dev/null || true; rm -rf "$temp" "$probe"' EXIT
 for text in first second third; do
   printf '#!/bin/sh\necho %s\n' $text >"$probe.new"
   chmod +x "$probe.new"
@@ -71,7 +72,7 @@ check "what is written there is here" "from inside" "$(<"$probe")"
 # The same while the old one still runs there: the kernel of the host keeps to the file that it knows under that name.
 newer() { cp "$(type -P "$1")" "$probe.new" && mv "$probe.new" "$probe"; }
 newer sleep
-on server -- "$probe" 300 &
+"$lab" exec server -- "$probe" 300 & # itself, not a shell around it: it is to be killed
 old=$!
 # shellcheck disable=SC2317 # within calls it
 running() { on server -- sh -c "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' ' | grep -q '$probe 30[0]'"; }

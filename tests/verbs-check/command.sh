@@ -72,7 +72,7 @@ expect_no_err
 
 # On the host: all in one go. "=== NAME STATUS" ends the output of each.
 traces=$(mktemp -d "$LAB_ROOT/build/tests/verbs-check/traces.XXXXXX") # below the checkout, where a host can write
-trap 'rm -rf "$WORK" "$traces"' EXIT
+trap 'clean_up "$traces"' EXIT
 # shellcheck disable=SC2016 # expanded on the host
 start host server bash -c '
   check=$1 programs=$2 chapter=$3 traces=$4

@@ -7,7 +7,7 @@ program=$LAB_ROOT/build/tests/verbs-check/check-failures
 command -v jq >/dev/null || { printf 'jq is not installed (./lab test installs it)\n'; exit 77; }
 require_device
 traces=$(mktemp -d "$LAB_ROOT/build/tests/verbs-check/failures.XXXXXX") # below the checkout, where a host can write
-trap 'rm -rf "$WORK" "$traces"' EXIT
+trap 'clean_up "$traces"' EXIT
 
 # verb, what it answers when it fails with EIO (5), what its trace has then; of those that make something the second call.
 failures='ibv_get_device_list:2 NULL_EIO 5

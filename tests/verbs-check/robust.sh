@@ -10,7 +10,7 @@ check=$LAB_ROOT/build/tools/verbs-check/verbs-check
 programs=$LAB_ROOT/build/tests/verbs-check
 sources=$LAB_ROOT/tests/verbs-check/robust
 shared=$(mktemp -d "$programs/robust.XXXXXX") # below the checkout: the host sees it
-trap 'rm -rf "$WORK" "$shared"' EXIT
+trap 'clean_up "$shared"' EXIT
 
 gcc -O1 -o "$shared/plain" "$sources/plain.c" -libverbs
 gcc -O1 -no-pie -s -o "$shared/stripped" "$sources/plain.c" -libverbs

@@ -8,7 +8,7 @@ for tool in rping ib_send_lat; do
 done
 check=$LAB_ROOT/build/tools/verbs-check/verbs-check
 shared=$(mktemp -d "$LAB_ROOT/build/tests/verbs-check/stock.XXXXXX") # below the checkout: both hosts see it
-trap 'rm -rf "$WORK" "$shared"' EXIT
+trap 'clean_up "$shared"' EXIT
 
 # TOOL SIDE FINDING: what is true, with the number of the object as N. A side without a line has none.
 shared_buffer='[receive-buffer-shared] two messages were received into the same memory'
