@@ -4,12 +4,14 @@
 set -euo pipefail
 
 WORK=$(mktemp -d)
-declare -A STARTED COMMANDS
+declare -A STARTED FINISHED COMMANDS
 
 # clean_up [PATH...]: ends what was started and not finished, and removes the paths. For the trap of a test's end.
 clean_up() {
-  local pid
-  for pid in ${STARTED[@]+"${STARTED[@]}"}; do kill "$pid" 2>/dev/null || true; done
+  local name
+  for name in "${!STARTED[@]}"; do
+    [[ -n ${FINISHED[$name]-} ]] || kill "${STARTED[$name]}" 2>/dev/null || true
+  done
   rm -rf "$WORK" "$@"
 }
 trap clean_up EXIT
@@ -70,13 +72,14 @@ start() {
   : >"$WORK/$name" # here, not only in the background: wait_for must not see what an earlier one of this name printed
   timeout "$(scaled 300)" "$LAB_ROOT/lab" exec "$host" -- "$@" </dev/null >"$WORK/$name" 2>&1 &
   STARTED[$name]=$!
+  FINISHED[$name]=
   COMMANDS[$name]="$host: $*"
 }
 
 finish() {
   STATUS=0
   wait "${STARTED[$1]}" || STATUS=$?
-  unset "STARTED[$1]"
+  FINISHED[$1]=yes
   COMMAND=${COMMANDS[$1]}
   cp "$WORK/$1" "$WORK/out"
   : >"$WORK/err"
