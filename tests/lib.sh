@@ -111,6 +111,16 @@ wait_listening() {
   done
 }
 
+# ended NAME STATUS: of a run on a host that did many things in one go, and put all that they printed into $WORK/all, each
+# ended by a line "=== NAME STATUS": what follows looks at the output of that one.
+ended() {
+  COMMAND="run '$1' on the host" STATUS=0
+  : >"$WORK/err"
+  awk -v name="$1" '/^=== / { if ($2 == name) { printf "%s", text; found = $3 } text = ""; next } { text = text $0 "\n" }
+    END { exit found == "" ? 255 : found }' "$WORK/all" >"$WORK/out" || STATUS=$?
+  expect_status "$2"
+}
+
 # without_devices CMD...: the words to run CMD on a host so that it sees no RDMA device: in a mount namespace of its own,
 # in which the providers' configuration is empty. The kernel's devices stay for everybody else.
 without_devices() {

@@ -96,14 +96,6 @@ TEST(VerbsCheckInject, FirstNthAndEveryCall) {
   EXPECT_EQ(injector.next("d"), 0);
 }
 
-TEST(VerbsCheckInject, WantsTheVerbsThatItWasGiven) {
-  Injector injector;
-  ASSERT_EQ(injector.parse("a=ENOMEM,b:3=22"), "");
-  EXPECT_TRUE(injector.wants("a"));
-  EXPECT_TRUE(injector.wants("b"));
-  EXPECT_FALSE(injector.wants("c"));
-}
-
 TEST(VerbsCheckInject, NothingIsAskedByAnEmptyText) {
   Injector injector;
   EXPECT_EQ(injector.parse(""), "");

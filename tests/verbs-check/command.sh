@@ -114,14 +114,6 @@ start host server bash -c '
 finish host
 expect_status 0
 cp "$WORK/out" "$WORK/all"
-# ended NAME STATUS: what follows looks at the output of that one.
-ended() {
-  COMMAND="run '$1' on the host" STATUS=0
-  : >"$WORK/err"
-  awk -v name="$1" '/^=== / { if ($2 == name) { printf "%s", text; found = $3 } text = ""; next } { text = text $0 "\n" }
-    END { exit found == "" ? 255 : found }' "$WORK/all" >"$WORK/out" || STATUS=$?
-  expect_status "$2"
-}
 ended first 1
 expect_out '^error: ibv_alloc_pd: ENOMEM '
 ended number 1

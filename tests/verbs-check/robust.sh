@@ -63,14 +63,6 @@ finish host
 expect_status 0
 cp "$WORK/out" "$WORK/all"
 
-# ended NAME STATUS: what follows looks at the output of that one.
-ended() {
-  COMMAND="run '$1' on the host" STATUS=0
-  : >"$WORK/err"
-  awk -v name="$1" '/^=== / { if ($2 == name) { printf "%s", text; found = $3 } text = ""; next } { text = text $0 "\n" }
-    END { exit found == "" ? 255 : found }' "$WORK/all" >"$WORK/out" || STATUS=$?
-  expect_status "$2"
-}
 # place FILE MARK: the line of the program that ends with "here: MARK", as findings name it.
 place() { printf 'main, %s:%s\n' "$1" "$(grep -nE "here: $2( \*/)?\$" "$sources/$1" | cut -d : -f 1)"; }
 busy=$(place ends.cpp busy)

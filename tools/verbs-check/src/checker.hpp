@@ -92,7 +92,7 @@ public:
   void report(const Call& call, const void* object, const Fault& fault);
   void report(const Call& call, const void* object, const std::vector<Fault>& faults);
 
-  // How a device would answer that does not forgive: see docs/verbs-check/strict.md.
+  // How a device would answer that does not forgive: see docs/verbs-check/README.md.
   [[nodiscard]] bool is_strict() const { return is_strict_; }
 
   // How long a program polls in vain before it is told why.

@@ -28,9 +28,6 @@ public:
   // The errno value with which this call shall fail, or 0. Counts the call.
   int next(std::string_view verb);
 
-  // Whether some call of this verb shall fail.
-  [[nodiscard]] bool wants(std::string_view verb) const { return wanted_.contains(verb); }
-
 private:
   std::map<std::string, Failure, std::less<>> wanted_;
   std::map<std::string, std::uint64_t, std::less<>> calls_;
