@@ -35,9 +35,11 @@ chapters_prepare() {
     build default "$name"
     return
   fi
+  lib_make_state # before anything goes on behind it
   place_up "$@" &
   local hosts=$!
-  build default "$name" || { wait "$hosts"; exit 1; }
+  # Of its own, so that also where it ends the shell somebody waits for the hosts.
+  (build default "$name") || { wait "$hosts"; exit 1; }
   wait "$hosts"
 }
 

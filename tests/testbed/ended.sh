@@ -41,4 +41,7 @@ status 2 "$lab" pingpong stray
 check "a second build says nothing" "" "$("$lab" run 01 2>&1 >/dev/null | grep building)"
 : >"$temp/file"
 status 1 env LAB_STATE="$temp/file" "$lab" run 01
+rm "$temp/file"
+sleep 3
+check "and nothing of it goes on" "" "$(ls "$temp/file" 2>/dev/null)"
 exit $failed
