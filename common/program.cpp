@@ -63,6 +63,9 @@ void add_option(CLI::App& app, Opt opt, Options& values) {
     case Opt::server:
       app.add_option("server", values.server, "name or address of the server (default: be the server)");
       break;
+    case Opt::words:
+      app.add_option("words", values.words, "what to work on");
+      break;
   }
 }
 

@@ -1,0 +1,298 @@
+// In which order things are looked at, and what is held against every run.
+
+#include "tools/judge/verdict.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <set>
+#include <sstream>
+
+namespace judge {
+
+namespace {
+
+// The first error of a compiler or linker, without the wall around it.
+std::string first_error(const std::string& log) {
+  std::istringstream lines{log};
+  std::string line;
+  std::string last;
+  while (std::getline(lines, line)) {
+    for (const char* const sign : {"error: ", "undefined reference", "multiple definition"}) {
+      if (line.find(sign) != std::string::npos) {
+        // The path of the checkout says nothing here.
+        const auto name = line.find("lab.cpp");
+        return name == std::string::npos ? line : line.substr(name);
+      }
+    }
+    last = line.empty() ? last : line;
+  }
+  return last;
+}
+
+std::string sanitizer_report(const std::string& err) {
+  std::istringstream lines{err};
+  std::string line;
+  std::string report;
+  while (std::getline(lines, line)) {
+    if (report.empty() &&
+        (line.find("Sanitizer: ") != std::string::npos || line.find("runtime error: ") != std::string::npos)) {
+      report = line;
+    } else if (!report.empty() && line.find("lab.cpp:") != std::string::npos) {
+      return report + ", " + line.substr(line.find("lab.cpp:"));
+    }
+  }
+  return report;
+}
+
+std::string last_call(const Outcome& outcome) {
+  if (outcome.calls.empty()) {
+    return {};
+  }
+  return "; the last verb was " + outcome.calls.back().verb + " in " + outcome.calls.back().where;
+}
+
+std::string first_finding(const Outcome& outcome) {
+  if (outcome.findings.empty()) {
+    return {};
+  }
+  return "; verbs-check says [" + outcome.findings.front().id + "] " + outcome.findings.front().what + ", in " +
+         outcome.findings.front().where;
+}
+
+struct Held {
+  Status status;
+  Failure why;
+};
+
+// What holds for every run, whatever it is for.
+std::optional<Held> hold(const Run& run, const Outcome& outcome) {
+  const std::string when = " when " + run.name;
+  if (outcome.end == box::End::timeout) {
+    std::ostringstream limit;
+    limit << outcome.seconds;
+    return Held{Status::timeout,
+                {"the program ends" + when,
+                 "it still ran after " + limit.str() + " s" + last_call(outcome) + first_finding(outcome),
+                 "it waits for something that cannot come; every loop that polls needs a deadline"}};
+  }
+  if (outcome.end == box::End::output) {
+    return Held{Status::fail, {"a few lines of output" + when, "more than 256 KiB", "a loop without an end prints"}};
+  }
+  if (const auto report = sanitizer_report(outcome.err); run.build == Build::sanitized && !report.empty()) {
+    return Held{Status::fail, {"no report of the sanitizers" + when, report}};
+  }
+  if (outcome.end == box::End::signalled) {
+    return Held{Status::fail,
+                {"the program ends by itself" + when,
+                 std::string{"it was ended by SIG"} + sigabbrev_np(outcome.status) + last_call(outcome) +
+                     first_finding(outcome),
+                 "a pointer that is null or dead, most often: compile with sanitizers, or run it under gdb"}};
+  }
+  if (!outcome.forged.empty()) {
+    return Held{
+        Status::fail,
+        {"a trace that verbs-check alone has written" + when, "a line of another hand: " + excerpt(outcome.forged)}};
+  }
+  if (run.exit_status != any_status && outcome.status != run.exit_status) {
+    return Held{
+        Status::fail,
+        {"exit status " + std::to_string(run.exit_status) + when,
+         "exit status " + std::to_string(outcome.status) + "; on standard error: " + excerpt(outcome.err) +
+             first_finding(outcome),
+         run.exit_status == 1 && outcome.status == 0 ? "a failure is passed over: the result is not looked at" : ""}};
+  }
+  if (outcome.left > 0) {
+    return Held{
+        Status::fail,
+        {"no process is left behind" + when, std::to_string(outcome.left) + " still ran when the program had ended"}};
+  }
+  return {};
+}
+
+// "03 The verbs" is a section of a chapter.
+std::string page_of(const std::string& read) {
+  for (const auto& entry : std::filesystem::directory_iterator{std::string{LAB_SOURCE} + "/chapters"}) {
+    const std::string folder = entry.path().filename().string();
+    if (read.size() > 3 && folder.starts_with(read.substr(0, 2) + "-")) {
+      return "chapters/" + folder + "/README.md, \"" + read.substr(3) + "\"";
+    }
+  }
+  return read;
+}
+
+class Judge {
+public:
+  Judge(const Lab& lab, Session& session) : lab_{lab}, session_{session} {}
+
+  std::vector<Verdict> judge(const std::string& log) {
+    Verdict builds{.id = "builds", .title = "it compiles", .max_points = build_points, .read = {}};
+    if (log.empty()) {
+      builds.status = Status::pass;
+      builds.points = build_points;
+    } else {
+      builds.status = Status::fail;
+      builds.why = {"no error of the compiler", first_error(log), {}};
+    }
+    verdicts_.push_back(builds);
+    for (const Check& check : lab_.checks) {
+      verdicts_.push_back({.id = check.id,
+                           .title = check.title,
+                           .max_points = check.points,
+                           .read = page_of(check.read),
+                           .step = check.step});
+    }
+    open_.assign(lab_.checks.size(), true);
+    if (!log.empty()) {
+      for (std::size_t at = 0; at < lab_.checks.size(); ++at) {
+        verdicts_[at + 1].why.seen = "it does not compile";
+      }
+      return verdicts_;
+    }
+    while (std::ranges::find(open_, true) != open_.end()) {
+      judge_round();
+    }
+    return verdicts_;
+  }
+
+private:
+  [[nodiscard]] const Verdict& of(const std::string& id) const {
+    const auto found = std::ranges::find(verdicts_, id, &Verdict::id);
+    if (found == verdicts_.end()) {
+      throw Trouble{"the lab has no check '" + id + "'"};
+    }
+    return *found;
+  }
+
+  [[nodiscard]] bool decided(const std::string& id) const {
+    for (std::size_t at = 0; at < lab_.checks.size(); ++at) {
+      if (lab_.checks[at].id == id) {
+        return !open_[at];
+      }
+    }
+    return true;
+  }
+
+  void make(std::vector<Run> runs) {
+    std::set<std::string> names;
+    std::erase_if(runs, [&](const Run& run) { return outcomes_.contains(run.name) || !names.insert(run.name).second; });
+    if (!runs.empty()) {
+      outcomes_.merge(session_.run(runs));
+    }
+  }
+
+  // All checks whose needs are known, with their runs side by side.
+  void judge_round() {
+    std::vector<std::size_t> now;
+    std::vector<Run> runs;
+    for (std::size_t at = 0; at < lab_.checks.size(); ++at) {
+      const Check& check = lab_.checks[at];
+      if (!open_[at] || !std::ranges::all_of(check.needs, [&](const auto& id) { return decided(id); })) {
+        continue;
+      }
+      const auto missing =
+          std::ranges::find_if(check.needs, [&](const auto& id) { return of(id).status != Status::pass; });
+      if (missing != check.needs.end()) {
+        verdicts_[at + 1].why.seen = "'" + *missing + "' has not passed";
+        open_[at] = false;
+        continue;
+      }
+      now.push_back(at);
+      runs.insert(runs.end(), check.runs.begin(), check.runs.end());
+    }
+    make(std::move(runs));
+    std::vector<Run> further;
+    std::map<std::size_t, std::vector<Run>> of_check;
+    for (const std::size_t at : now) {
+      const Check& check = lab_.checks[at];
+      of_check[at] = check.runs;
+      if (check.more && !held(check.runs)) {
+        const auto more = check.more(outcomes_);
+        of_check[at].insert(of_check[at].end(), more.begin(), more.end());
+        further.insert(further.end(), more.begin(), more.end());
+      }
+    }
+    make(std::move(further));
+    for (const std::size_t at : now) {
+      decide(lab_.checks[at], of_check[at], verdicts_[at + 1]);
+      open_[at] = false;
+    }
+  }
+
+  [[nodiscard]] std::optional<Held> held(const std::vector<Run>& runs) const {
+    for (const Run& run : runs) {
+      if (auto against = hold(run, outcomes_.at(run.name))) {
+        return against;
+      }
+    }
+    return {};
+  }
+
+  void decide(const Check& check, const std::vector<Run>& runs, Verdict& verdict) const {
+    if (const auto against = held(runs)) {
+      verdict.status = against->status;
+      verdict.why = against->why;
+    } else if (const auto failure = check.judge ? check.judge(outcomes_) : Judgement{}) {
+      verdict.status = Status::fail;
+      verdict.why = *failure;
+    } else {
+      verdict.status = Status::pass;
+      verdict.points = verdict.max_points;
+    }
+  }
+
+  const Lab& lab_;
+  Session& session_;
+  Outcomes outcomes_;
+  std::vector<Verdict> verdicts_;
+  std::vector<bool> open_;
+};
+
+}  // namespace
+
+Report judge_submission(const Lab& lab, Session& session, const std::string& log) {
+  Report report{.lab = lab.name, .title = lab.title};
+  try {
+    report.verdicts = Judge{lab, session}.judge(log);
+    report.device = session.device();
+  } catch (const Trouble& trouble) {
+    report.verdicts = {Verdict{.id = "builds",
+                               .title = "it compiles",
+                               .max_points = build_points,
+                               .status = Status::error,
+                               .why = {.expected = {}, .seen = trouble.what()},
+                               .read = {}}};
+    for (const Check& check : lab.checks) {
+      report.verdicts.push_back({.id = check.id,
+                                 .title = check.title,
+                                 .max_points = check.points,
+                                 .status = Status::error,
+                                 .why = {.expected = {}, .seen = trouble.what()},
+                                 .read = {}});
+    }
+  }
+  return report;
+}
+
+unsigned Report::points() const {
+  unsigned sum = 0;
+  for (const Verdict& verdict : verdicts) {
+    sum += verdict.points;
+  }
+  return sum;
+}
+
+unsigned Report::max_points() const {
+  unsigned sum = 0;
+  for (const Verdict& verdict : verdicts) {
+    sum += verdict.max_points;
+  }
+  return sum;
+}
+
+bool Report::passed() const {
+  return std::ranges::all_of(verdicts, [](const Verdict& verdict) { return verdict.status == Status::pass; });
+}
+
+}  // namespace judge

@@ -1,0 +1,351 @@
+#include "tools/judge/session.hpp"
+
+#include "tools/judge/trace.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <optional>
+#include <random>
+#include <utility>
+
+extern char** environ;
+
+namespace judge {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr unsigned plain_memory_mb = 512;
+constexpr const char* sanitized_memory = "hard_rss_limit_mb=256";
+
+// A child process that speaks in lines.
+class Line {
+public:
+  explicit Line(const std::vector<std::string>& command) {
+    std::array<int, 2> to{};
+    std::array<int, 2> from{};
+    if (pipe2(to.data(), O_CLOEXEC) != 0 || pipe2(from.data(), O_CLOEXEC) != 0) {
+      throw Trouble{std::string{"pipe: "} + std::strerror(errno)};
+    }
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, to[0], STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, from[1], STDOUT_FILENO);
+    std::vector<char*> words;
+    for (const std::string& word : command) {
+      words.push_back(const_cast<char*>(word.c_str()));  // NOLINT: what posix_spawn wants
+    }
+    words.push_back(nullptr);
+    const int failed = posix_spawnp(&pid_, words[0], &actions, nullptr, words.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(to[0]);
+    close(from[1]);
+    to_ = to[1];
+    from_ = from[0];
+    if (failed != 0) {
+      throw Trouble{command.front() + ": " + std::strerror(failed)};
+    }
+  }
+  Line(const Line&) = delete;
+  Line& operator=(const Line&) = delete;
+  ~Line() {
+    close(to_);  // the box ends with it
+    close(from_);
+    waitpid(pid_, nullptr, 0);
+  }
+
+  void send(const json& request) {
+    const std::string line = request.dump(-1, ' ', true, json::error_handler_t::replace) + '\n';
+    std::size_t done = 0;
+    while (done < line.size()) {
+      const ssize_t count = write(to_, line.data() + done, line.size() - done);
+      if (count == -1 && errno != EINTR) {
+        throw Trouble{"the box on the host has ended"};
+      }
+      done += count > 0 ? static_cast<std::size_t>(count) : 0;
+    }
+  }
+
+  [[nodiscard]] int descriptor() const { return from_; }
+
+  // What has come, without waiting for more than the first bytes of it.
+  std::vector<json> receive() {
+    std::array<char, 65536> bytes;
+    const ssize_t count = read(from_, bytes.data(), bytes.size());
+    if (count == 0) {
+      throw Trouble{"the box on the host has ended; what is above says why"};
+    }
+    text_.append(bytes.data(), count > 0 ? static_cast<std::size_t>(count) : 0);
+    std::vector<json> answers;
+    std::size_t start = 0;
+    std::size_t end = 0;
+    while ((end = text_.find('\n', start)) != std::string::npos) {
+      answers.push_back(json::parse(text_.substr(start, end - start)));
+      start = end + 1;
+    }
+    text_.erase(0, start);
+    return answers;
+  }
+
+private:
+  pid_t pid_ = -1;
+  int to_ = -1;
+  int from_ = -1;
+  std::string text_;
+};
+
+std::string random_key() {
+  std::array<unsigned char, 16> bytes{};
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    throw Trouble{"getrandom has failed"};
+  }
+  std::string text;
+  for (const unsigned char byte : bytes) {
+    constexpr const char* digits = "0123456789abcdef";
+    text += digits[byte / 16];
+    text += digits[byte % 16];
+  }
+  return text;
+}
+
+std::string replaced(std::string word, std::string_view what, const std::string& with) {
+  for (std::size_t at = 0; (at = word.find(what, at)) != std::string::npos; at += with.size()) {
+    word.replace(at, what.size(), with);
+  }
+  return word;
+}
+
+// The checker is told to be quiet, but what it says before it has read its settings goes the same way.
+std::string without_checker(const std::string& text) {
+  std::string kept;
+  std::size_t start = 0;
+  while (start < text.size()) {
+    const std::size_t end = std::min(text.find('\n', start), text.size() - 1) + 1;
+    if (text.compare(start, 13, "verbs-check: ") != 0) {
+      kept.append(text, start, end - start);
+    }
+    start = end;
+  }
+  return kept;
+}
+
+}  // namespace
+
+struct Session::State {
+  explicit State(Setup given) : setup{std::move(given)} {}
+
+  Setup setup;
+  std::optional<Line> own{};
+  std::optional<Line> peer{};
+  int next_id = 1;
+  std::string device{};
+
+  // A run under way.
+  struct Item {
+    const Run* run;
+    int id;       // of the submission in the own box
+    int peer_id;  // of the peer in its box, 0 without
+    std::string key{};
+    json request{};
+    json peer_request{};
+    std::optional<json> answer{};
+    std::optional<json> peer_answer{};
+    bool started = false;
+    bool peer_started = false;
+  };
+
+  [[nodiscard]] std::vector<std::string> words(const std::vector<std::string>& given, int port,
+                                               const std::string& address) const {
+    std::vector<std::string> result;
+    for (const std::string& word : given) {
+      result.push_back(replaced(replaced(word, "{port}", std::to_string(port)), "{peer}", address));
+    }
+    return result;
+  }
+
+  Item prepare(const Run& run) {
+    std::random_device random;
+    const int port = 20000 + static_cast<int>(random() % 12000);
+    Item item{.run = &run, .id = next_id++, .peer_id = run.peer ? next_id++ : 0};
+    const auto limit = run.limit.count() * setup.time_scale;
+    json environment = json::object();
+    std::vector<std::string> command{run.build == Build::sanitized ? setup.sanitized : setup.program};
+    const auto arguments = words(run.arguments, port, setup.peer_address);
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    item.request = {{"do", "run"}, {"id", item.id}, {"command", command}, {"input", run.input}, {"limit_ms", limit}};
+    if (run.build == Build::sanitized) {
+      environment["ASAN_OPTIONS"] = std::string{"detect_leaks=1:exitcode=99:"} + sanitized_memory;
+      environment["UBSAN_OPTIONS"] = "print_stacktrace=1:exitcode=99";
+      environment["LSAN_OPTIONS"] = "exitcode=99";
+    } else {
+      item.key = random_key();
+      item.request["trace_key"] = item.key;
+      item.request["memory_mb"] = plain_memory_mb;
+      environment["LD_PRELOAD"] = setup.library;
+      environment["VERBS_CHECK_STRICT"] = "1";
+      environment["VERBS_CHECK_QUIET"] = "1";
+      if (!run.fail.empty()) {
+        environment["VERBS_CHECK_FAIL"] = run.fail;
+      }
+      if (!run.fail_completion.empty()) {
+        environment["VERBS_CHECK_FAIL_COMPLETION"] = run.fail_completion;
+      }
+    }
+    item.request["environment"] = environment;
+    if (run.peer) {
+      item.peer_request = {{"do", "run"},
+                           {"id", item.peer_id},
+                           {"command", words(run.peer->command, port, setup.own_address)},
+                           {"limit_ms", limit}};
+      item.request["port"] = port;
+    }
+    return item;
+  }
+
+  // Starts a run, or the side of it that has to listen first.
+  void begin(Item& item) {
+    if (item.peer_id == 0) {
+      own->send(item.request);
+      item.started = true;
+      return;
+    }
+    const bool peer_first = item.run->peer->listens;
+    Line& first = peer_first ? *peer : *own;
+    const int id = peer_first ? item.peer_id : item.id;
+    first.send(peer_first ? item.peer_request : item.request);
+    first.send({{"do", "listening"}, {"id", -id}, {"port", item.request.at("port")}, {"run", id}});
+    (peer_first ? item.peer_started : item.started) = true;
+  }
+
+  // The other side, as soon as the first listens, or has ended without.
+  void go_on(Item& item, bool listens) {
+    const bool peer_first = item.run->peer->listens;
+    if (!listens && !peer_first) {
+      item.peer_answer = json{{"end", static_cast<int>(box::End::ended)}, {"status", 0}, {"out", ""}, {"err", ""}};
+      return;
+    }
+    (peer_first ? *own : *peer).send(peer_first ? item.request : item.peer_request);
+    (peer_first ? item.started : item.peer_started) = true;
+  }
+
+  static Outcome outcome_of(const Item& item) {
+    const json& answer = *item.answer;
+    Outcome outcome{.end = static_cast<box::End>(answer.at("end").get<int>()),
+                    .status = answer.at("status"),
+                    .left = answer.at("left"),
+                    .seconds = answer.at("seconds"),
+                    .out = answer.at("out"),
+                    .err = without_checker(answer.at("err"))};
+    if (!item.key.empty()) {
+      read_trace(answer.at("trace"), item.key, outcome);
+    }
+    if (item.peer_answer) {
+      outcome.peer_end = static_cast<box::End>(item.peer_answer->at("end").get<int>());
+      outcome.peer_status = item.peer_answer->at("status");
+      outcome.peer_out =
+          item.peer_answer->at("out").get<std::string>() + item.peer_answer->at("err").get<std::string>();
+    }
+    return outcome;
+  }
+
+  void receive(Line& line, bool own_side, std::vector<Item>& items) {
+    for (json& answer : line.receive()) {
+      const int id = answer.at("id");
+      if (id == 0 && own_side) {
+        for (const std::string name : answer.at("devices")) {
+          device += (device.empty() ? "" : " ") + name;
+        }
+      }
+      for (Item& item : items) {
+        if (id < 0 && (id == -item.id || id == -item.peer_id)) {
+          go_on(item, answer.at("listening"));
+        } else if (own_side && id == item.id) {
+          item.answer = std::move(answer);
+        } else if (!own_side && id == item.peer_id) {
+          item.peer_answer = std::move(answer);
+        }
+      }
+    }
+  }
+
+  // A submission that has ended leaves its peer alone; that gets a moment for its last words.
+  void end_peers(std::vector<Item>& items) {
+    for (Item& item : items) {
+      if (item.answer && item.peer_started && !item.peer_answer) {
+        peer->send({{"do", "end"}, {"run", item.peer_id}});
+      }
+    }
+  }
+};
+
+Session::Session(Setup setup) : state_{std::make_unique<State>(std::move(setup))} {
+  // A box that is gone is noticed by what write() returns.
+  std::signal(SIGPIPE, SIG_IGN);  // NOLINT: once, before there are threads
+}
+
+Session::~Session() = default;
+
+std::string Session::device() const { return state_->device; }
+
+Outcomes Session::run(const std::vector<Run>& runs) {
+  State& state = *state_;
+  if (!state.own) {
+    state.own.emplace(state.setup.box);
+  }
+  std::vector<State::Item> items;
+  items.reserve(runs.size());
+  for (const Run& run : runs) {
+    items.push_back(state.prepare(run));
+    if (run.peer && !state.peer) {
+      if (state.setup.peer_box.empty()) {
+        throw Trouble{"this lab needs a second host"};
+      }
+      state.peer.emplace(state.setup.peer_box);
+    }
+    state.begin(items.back());
+  }
+  const auto pending = [&](const State::Item& item) {
+    return !item.answer || (item.peer_id != 0 && !item.peer_answer);
+  };
+  const auto only_peers = [&] {
+    bool any = false;
+    for (const State::Item& item : items) {
+      any = any || (item.answer && item.peer_started && !item.peer_answer);
+    }
+    return any;
+  };
+  while (std::ranges::any_of(items, pending)) {
+    std::array<pollfd, 2> watched{pollfd{state.own->descriptor(), POLLIN, 0},
+                                  pollfd{state.peer ? state.peer->descriptor() : -1, POLLIN, 0}};
+    const int ready = poll(watched.data(), watched.size(), only_peers() ? 2000 : -1);
+    if (ready == 0) {
+      state.end_peers(items);
+      continue;
+    }
+    if (watched[0].revents != 0) {
+      state.receive(*state.own, true, items);
+    }
+    if (watched[1].revents != 0) {
+      state.receive(*state.peer, false, items);
+    }
+  }
+  Outcomes outcomes;
+  for (const State::Item& item : items) {
+    outcomes.emplace(item.run->name, State::outcome_of(item));
+  }
+  return outcomes;
+}
+
+}  // namespace judge

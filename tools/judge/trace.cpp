@@ -1,0 +1,45 @@
+#include "tools/judge/trace.hpp"
+
+#include <sstream>
+
+namespace judge {
+
+namespace {
+
+using nlohmann::json;
+
+Call read_call(const json& line) {
+  Call call;
+  call.verb = line.at("verb");
+  call.object = line.value("object", "");
+  call.result = line.value("result", 0);
+  call.where = line.value("where", "");
+  call.uses = line.value("uses", std::vector<std::string>{});
+  call.arguments = line.value("args", json::object());
+  call.completions = line.value("completions", json::array());
+  return call;
+}
+
+}  // namespace
+
+void read_trace(const std::string& text, const std::string& key, Outcome& outcome) {
+  std::istringstream lines{text};
+  std::string line;
+  while (std::getline(lines, line)) {
+    if (!line.starts_with(key + ' ')) {
+      if (outcome.forged.empty()) {
+        outcome.forged = line.empty() ? "an empty line" : line;
+      }
+      continue;
+    }
+    const json event = json::parse(line.substr(key.size() + 1));
+    if (event.contains("verb")) {
+      outcome.calls.push_back(read_call(event));
+    } else if (event.value("event", "") == "finding") {
+      outcome.findings.push_back({event.at("id"), event.at("what"), event.value("where", ""),
+                                  event.value("objects", std::vector<std::string>{})});
+    }
+  }
+}
+
+}  // namespace judge

@@ -1,0 +1,135 @@
+#include "tools/judge/verdict.hpp"
+
+#include <algorithm>
+#include <iomanip>
+#include <sstream>
+
+namespace judge {
+
+using nlohmann::json;
+
+const char* status_name(Status status) {
+  switch (status) {
+    case Status::pass:
+      return "pass";
+    case Status::fail:
+      return "fail";
+    case Status::error:
+      return "error";
+    case Status::timeout:
+      return "timeout";
+    case Status::skip:
+      return "skip";
+  }
+  return "error";
+}
+
+namespace {
+
+std::string number_of(const Report& report) { return report.lab.substr(0, 2); }
+
+void add(std::ostringstream& text, const char* what, const std::string& value) {
+  if (!value.empty()) {
+    text << "          " << std::left << std::setw(10) << what << value << '\n';
+  }
+}
+
+std::string hint_for(const Report& report, const Verdict& verdict) {
+  return "./lab hint " + number_of(report) + " " + std::to_string(verdict.step);
+}
+
+bool has_hint(const Verdict& verdict) {
+  return verdict.id != "builds" && (verdict.status == Status::fail || verdict.status == Status::timeout);
+}
+
+std::string message(const Report& report, const Verdict& verdict) {
+  std::ostringstream text;
+  if (!verdict.why.expected.empty()) {
+    text << "expected: " << verdict.why.expected << '\n';
+  }
+  if (!verdict.why.seen.empty()) {
+    text << "seen: " << verdict.why.seen << '\n';
+  }
+  if (!verdict.why.likely.empty()) {
+    text << "likely: " << verdict.why.likely << '\n';
+  }
+  if (has_hint(verdict)) {
+    text << "read: " << verdict.read << "\nhint: " << hint_for(report, verdict) << '\n';
+  }
+  return text.str();
+}
+
+}  // namespace
+
+std::string as_text(const Report& report) {
+  std::size_t longest = 0;
+  for (const Verdict& verdict : report.verdicts) {
+    longest = std::max(longest, verdict.id.size());
+  }
+  std::ostringstream text;
+  text << report.lab << ": " << report.title << '\n';
+  for (const Verdict& verdict : report.verdicts) {
+    const bool passed = verdict.status == Status::pass;
+    std::string status = passed ? "ok" : status_name(verdict.status);
+    if (!passed && verdict.status != Status::skip) {
+      std::ranges::transform(status, status.begin(), [](char letter) { return static_cast<char>(letter - 'a' + 'A'); });
+    }
+    text << "  " << std::left << std::setw(8) << status << std::setw(static_cast<int>(longest) + 2) << verdict.id
+         << std::right << std::setw(3) << verdict.points << '/' << std::left << std::setw(4) << verdict.max_points;
+    text << (verdict.status == Status::skip ? verdict.why.seen : verdict.title) << '\n';
+    if (!passed && verdict.status != Status::skip) {
+      add(text, "expected", verdict.why.expected);
+      add(text, "seen", verdict.why.seen);
+      add(text, "likely", verdict.why.likely);
+      if (has_hint(verdict)) {
+        add(text, "read", verdict.read);
+        add(text, "hint", hint_for(report, verdict));
+      }
+    }
+  }
+  text << report.lab << ": " << report.points() << " of " << report.max_points() << " points"
+       << (report.passed() ? ", passed" : "") << '\n';
+  return text.str();
+}
+
+json as_json(const Report& report) {
+  json checks = json::array();
+  for (const Verdict& verdict : report.verdicts) {
+    checks.push_back({{"id", verdict.id},
+                      {"title", verdict.title},
+                      {"status", status_name(verdict.status)},
+                      {"points", verdict.points},
+                      {"max_points", verdict.max_points},
+                      {"message", message(report, verdict)}});
+  }
+  return {{"lab", report.lab},
+          {"title", report.title},
+          {"submission", report.submission},
+          {"place", report.place},
+          {"device", report.device},
+          {"points", report.points()},
+          {"max_points", report.max_points()},
+          {"passed", report.passed()},
+          {"checks", checks}};
+}
+
+json as_gradescope(const std::vector<json>& verdicts) {
+  json tests = json::array();
+  std::string output;
+  for (const json& lab : verdicts) {
+    for (const json& check : lab.at("checks")) {
+      tests.push_back({{"name", lab.at("lab").get<std::string>() + ": " + check.at("title").get<std::string>()},
+                       {"number", lab.at("lab").get<std::string>() + "." + check.at("id").get<std::string>()},
+                       {"score", check.at("points")},
+                       {"max_score", check.at("max_points")},
+                       {"status", check.at("status") == "pass" ? "passed" : "failed"},
+                       {"output", check.at("message")}});
+    }
+    if (output.empty()) {
+      output = "ran on: " + lab.at("place").get<std::string>();
+    }
+  }
+  return {{"output", output}, {"visibility", "visible"}, {"tests", tests}};
+}
+
+}  // namespace judge

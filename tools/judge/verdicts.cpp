@@ -1,0 +1,59 @@
+// Puts the verdicts of several labs into one file: lab-verdicts FILE... [--json OUT] [--gradescope OUT]
+
+#include "tools/judge/verdict.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using nlohmann::json;
+
+void write_json(const std::string& name, const json& value) {
+  const std::string beside = name + ".new";
+  std::ofstream file{beside};
+  file << value.dump(2) << '\n';
+  file.close();
+  if (!file || std::rename(beside.c_str(), name.c_str()) != 0) {
+    throw std::runtime_error{"cannot write " + name};
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<std::string> files;
+  std::string json_file;
+  std::string gradescope_file;
+  CLI::App app{"puts the verdicts of several labs into one file"};
+  app.add_option("files", files, "verdicts that judges have written")->required();
+  app.add_option("--json", json_file, "all of them, and the sum");
+  app.add_option("--gradescope", gradescope_file, "all of them as Gradescope reads them");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    std::vector<json> labs;
+    unsigned points = 0;
+    unsigned max_points = 0;
+    for (const std::string& name : files) {
+      std::ifstream file{name};
+      labs.push_back(json::parse(file));
+      points += labs.back().at("points").get<unsigned>();
+      max_points += labs.back().at("max_points").get<unsigned>();
+    }
+    if (!json_file.empty()) {
+      write_json(json_file, {{"points", points}, {"max_points", max_points}, {"labs", labs}});
+    }
+    if (!gradescope_file.empty()) {
+      write_json(gradescope_file, judge::as_gradescope(labs));
+    }
+    std::printf("%u of %u points\n", points, max_points);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "lab-verdicts: %s\n", error.what());
+    return 1;
+  }
+}
