@@ -26,7 +26,7 @@ trace_run() {
         host=${1#--host=}
         shift
         ;;
-      --trace | --fail | --fail-completion | --patience | --exit-code)
+      --trace | --trace-fd | --fail | --fail-completion | --patience | --exit-code)
         # Their values are verbs-check's to judge.
         options+=("${@:1:2}")
         shift $(($# >= 2 ? 2 : 1))

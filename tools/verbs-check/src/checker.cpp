@@ -9,10 +9,15 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
 
 namespace verbs_check {
 
@@ -21,6 +26,31 @@ namespace {
 const char* setting(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? "" : value;
+}
+
+// The same for what the program shall not learn: it is gone from the environment then, also from /proc/self/environ,
+// which shows the memory in which the strings lay at the start.
+std::string take_setting(const char* name) {
+  std::string value;
+  const std::string start = std::string{name} + '=';
+  char** kept = environ;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    if (std::string_view{*entry}.starts_with(start)) {
+      value = *entry + start.size();
+      explicit_bzero(*entry, std::strlen(*entry));
+    } else {
+      *kept++ = *entry;
+    }
+  }
+  if (kept != nullptr) {
+    *kept = nullptr;
+  }
+  return value;
+}
+
+[[noreturn]] void refuse(const std::string& why) {
+  say("verbs-check: " + why + "\n");
+  _exit(2);
 }
 
 std::atomic<Checker*> instance{nullptr};
@@ -51,17 +81,41 @@ Checker::Checker()
     patience_ns_ = patience * 1'000'000;  // the command gives milliseconds
   }
   if (const std::string wrong = completion_injector_.parse(setting("VERBS_CHECK_FAIL_COMPLETION")); !wrong.empty()) {
-    say("verbs-check: --fail-completion: " + wrong + "\n");
-    _exit(2);
+    refuse("--fail-completion: " + wrong);
   }
   if (const std::string wrong = injector_.parse(setting("VERBS_CHECK_FAIL")); !wrong.empty()) {
-    say("verbs-check: --fail: " + wrong + "\n");
-    _exit(2);
+    refuse("--fail: " + wrong);
   }
-  if (const std::string path = setting("VERBS_CHECK_TRACE"); !path.empty()) {
+  open_trace();
+  if (*setting("VERBS_CHECK_QUIET") != '\0') {
+    exit_code_ = 0;
+    say_nothing_more();
+  }
+}
+
+void Checker::open_trace() {
+  const std::string descriptor = take_setting("VERBS_CHECK_TRACE_FD");
+  std::string key = take_setting("VERBS_CHECK_TRACE_KEY");
+  const std::string path = setting("VERBS_CHECK_TRACE");
+  if (!descriptor.empty() || !key.empty()) {
+    constexpr std::size_t longest = 128;
+    int number = 0;
+    const auto [end, error] = std::from_chars(descriptor.data(), descriptor.data() + descriptor.size(), number);
+    if (!path.empty()) {
+      refuse("--trace and --trace-fd exclude each other");
+    }
+    if (error != std::errc{} || *end != '\0' || number <= STDERR_FILENO) {
+      refuse("--trace-fd '" + descriptor + "': not the number of a descriptor above 2");
+    }
+    if (key.empty() || key.size() > longest || key.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos) {
+      refuse("--trace-fd wants a key of 1 to 128 hexadecimal digits in VERBS_CHECK_TRACE_KEY");
+    }
+    if (const int code = trace_.adopt(number, std::move(key)); code != 0) {
+      refuse("cannot write the trace to the descriptor " + descriptor + ": " + strerrordesc_np(code));
+    }
+  } else if (!path.empty()) {
     if (const int code = trace_.open(path); code != 0) {
-      say("verbs-check: cannot write the trace " + path + ": " + strerrordesc_np(code) + "\n");
-      _exit(2);
+      refuse("cannot write the trace " + path + ": " + strerrordesc_np(code));
     }
   }
 }

@@ -152,6 +152,7 @@ public:
 
 private:
   Checker();
+  void open_trace();
 
   // What was found more than once, and how much it is in all. Allocates nothing.
   void summarize() const;

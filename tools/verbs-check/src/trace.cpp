@@ -1,5 +1,7 @@
 #include "trace.hpp"
 
+#include "write.hpp"
+
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -10,6 +12,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 namespace verbs_check {
 
@@ -163,10 +166,22 @@ std::string_view Line::text() {
   return {memory_.data(), used_};
 }
 
+namespace {
+
+constexpr std::size_t many = 64 * 1024;     // as much may wait
+constexpr std::size_t reserved = 2 * many;  // and a line more
+
+}  // namespace
+
 int Trace::open(const std::string& path) {
   const int low = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (low < 0) {
-    return errno;
+  return low < 0 ? errno : adopt(low, {});
+}
+
+int Trace::adopt(int low, std::string key) {
+  const int flags = fcntl(low, F_GETFL);
+  if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY) {
+    return EBADF;
   }
   // High up, where no file of the program's will be opened: it may have closed standard error, or close all that it
   // does not know and open its own in their place.
@@ -175,13 +190,21 @@ int Trace::open(const std::string& path) {
   descriptor_ = fcntl(low, F_DUPFD_CLOEXEC, static_cast<int>(std::min<rlim_t>(limit.rlim_cur, 1024)) - 1);
   const int code = descriptor_ < 0 ? errno : 0;
   ::close(low);
+  if (!key.empty()) {
+    key_ = std::move(key) + ' ';
+    waiting_.reserve(reserved);  // or memory that is given back, and that the program gets, would have the key in it
+  }
   return code;
 }
 
 void Trace::add(Line& line) {
-  constexpr std::size_t many = 64 * 1024;
   if (!is_open()) {
     return;
+  }
+  if (!key_.empty()) {
+    // The program may have written there, and not ended its line.
+    waiting_ += waiting_.empty() ? "\n" : "";
+    waiting_ += key_;
   }
   waiting_ += line.text();
   waiting_ += '\n';
@@ -194,7 +217,7 @@ void Trace::add(Line& line) {
 
 void Trace::flush() {
   // A trace on a full disk ends; the program that is watched goes on.
-  if (is_open() && ::write(descriptor_, waiting_.data(), waiting_.size()) != static_cast<ssize_t>(waiting_.size())) {
+  if (is_open() && !write_all(descriptor_, waiting_)) {
     ::close(descriptor_);
     descriptor_ = -1;
   }

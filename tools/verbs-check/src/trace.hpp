@@ -61,6 +61,10 @@ public:
   // Opens the file, to write at its end: other processes of the program write there too. Returns 0 or the errno value.
   int open(const std::string& path);
 
+  // Takes over a descriptor that is open, and writes the key and a blank before each line. Returns 0 or the errno
+  // value.
+  int adopt(int descriptor, std::string key);
+
   [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
 
   // A new line, and its end: it waits for flush(), or until there are many. There is one at a time as a rule.
@@ -74,6 +78,7 @@ public:
 
 private:
   int descriptor_ = -1;
+  std::string key_;
   std::string waiting_;
   std::string memory_;
   std::atomic<bool> has_waiting_{false};
