@@ -18,10 +18,13 @@ chapters_folder() {
 chapters_list() {
   [[ $# -eq 0 ]] || usage_error "list takes no arguments"
   local readme
+  printf 'chapters, ./lab run NN:\n'
   for readme in "$LAB_ROOT"/chapters/*/README.md; do
     # The first line of a README is its title: "# 01 Device list: ...".
     printf '%s\n' "$(sed -n '1s/^# //p' "$readme")"
   done
+  printf '\nlabs, ./lab check NN:\n'
+  labs_list
 }
 
 # chapters_prepare TARGET HOST...: packages, build and hosts, side by side where they can be.

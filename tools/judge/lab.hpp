@@ -64,7 +64,7 @@ struct Finding {
   std::string id;
   std::string what;
   std::string where;
-  std::vector<std::string> objects;
+  std::string objects;  ///< "PD #1 (made in come, lab.cpp:47)"; several are separated by commas
 };
 
 /// What became of a run.
@@ -111,10 +111,12 @@ using Judgement = std::optional<Failure>;
 struct Check {
   std::string id;  ///< stable: verdicts, wrong submissions and docs name it
   unsigned points = 0;
-  std::string title;                 ///< "each tenant has a PD of its own"
-  std::string read;                  ///< what to read again: "03 The verbs" is that section of that chapter
-  int step = 1;                      ///< of the task: whose hints help
-  std::vector<std::string> needs{};  ///< ids; where one of them has not passed this one is skipped
+  std::string title;  ///< "each tenant has a PD of its own"
+  std::string read;   ///< what to read again: "03 The verbs" is that section of that chapter
+  int step = 1;       ///< of the task: whose hints help
+  /// Ids; where one of them has not passed this one is skipped. The first check of a lab has none, all others need it,
+  /// be it by way of another: what does nothing at all must not pass any of them.
+  std::vector<std::string> needs{};
   std::vector<Run> runs{};
   std::function<Judgement(const Outcomes&)> judge{};
   /// Further runs, which depend on what became of others: the fault sweep.
@@ -144,7 +146,8 @@ Check sanitized(unsigned points, std::vector<Run> runs, std::vector<std::string>
 Check faults(unsigned points, const Run& run, std::vector<std::string> needs, int step = 1);
 
 /// id "arguments": with each of these command lines the submission ends with 2 and says something on standard error.
-Check arguments(unsigned points, const std::vector<std::vector<std::string>>& lines, int step = 1);
+Check arguments(unsigned points, const std::vector<std::vector<std::string>>& lines, std::vector<std::string> needs,
+                int step = 1);
 
 /// "ibv_alloc_pd twice, at open_all, lab.cpp:31 and 34"; "no ibv_alloc_pd".
 std::string seen_calls(const std::vector<Call>& calls, std::string_view verb);

@@ -58,6 +58,7 @@ int main(int argc, char** argv) {
   app.add_option("--peer-address", setup.peer_address, "of the other host");
   app.add_option("--own-address", setup.own_address, "of the host");
   app.add_option("--time-scale", setup.time_scale, "factor on every limit");
+  app.add_option("--longest-ms", setup.longest_ms, "no run may take longer");
   app.add_option("--place", place, "on what it runs, for the report");
   app.add_option("--json", json_file, "write the verdicts there");
   CLI11_PARSE(app, argc, argv);

@@ -27,6 +27,7 @@ struct Setup {
   std::string peer_address;           ///< of the host of the peers, for the submission
   std::string own_address;            ///< and of the submission's own, for the peers
   unsigned time_scale = 1;
+  long longest_ms = 3'600'000;  ///< no run may take longer, whatever the lab says; for tests
 };
 
 /// The boxes are started by the first run, and end with the session.

@@ -3,6 +3,7 @@
 #include "tools/judge/lab.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 #include <sstream>
 
@@ -173,8 +174,10 @@ Judgement judge_failed_call(const Run& run, const Numbered& failed, const Outcom
     const bool known = std::ranges::any_of(clean_run.findings, [&](const Finding& other) {
       return other.id == finding.id && other.where == finding.where;
     });
-    const bool follows = !stays.empty() && std::ranges::any_of(finding.objects, [&](const std::string& object) {
-      return stays.contains(object);
+    const bool follows = std::ranges::any_of(stays, [&](const std::string& object) {
+      const std::string about = finding.objects + finding.what;
+      const auto at = about.find(object);
+      return at != std::string::npos && std::isdigit(about[at + object.size()]) == 0;
     });
     if (!known && !follows) {
       return Failure{"everything that was made is destroyed when " + when, describe(finding),
@@ -244,7 +247,8 @@ Check faults(unsigned points, const Run& run, std::vector<std::string> needs, in
           .more = more};
 }
 
-Check arguments(unsigned points, const std::vector<std::vector<std::string>>& lines, int step) {
+Check arguments(unsigned points, const std::vector<std::vector<std::string>>& lines, std::vector<std::string> needs,
+                int step) {
   std::vector<Run> runs;
   for (const auto& line : lines) {
     Run run{.name = "the arguments are", .arguments = line, .exit_status = 2};
@@ -266,6 +270,7 @@ Check arguments(unsigned points, const std::vector<std::vector<std::string>>& li
           .title = "wrong arguments are refused with exit status 2",
           .read = "01 The code",
           .step = step,
+          .needs = std::move(needs),
           .runs = runs,
           .judge = judge};
 }

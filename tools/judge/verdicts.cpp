@@ -27,10 +27,12 @@ void write_json(const std::string& name, const json& value) {
 
 int main(int argc, char** argv) {
   std::vector<std::string> files;
+  std::string suffix;
   std::string json_file;
   std::string gradescope_file;
   CLI::App app{"puts the verdicts of several labs into one file"};
   app.add_option("files", files, "verdicts that judges have written")->required();
+  app.add_option("--suffix", suffix, "to be added to each of their names");
   app.add_option("--json", json_file, "all of them, and the sum");
   app.add_option("--gradescope", gradescope_file, "all of them as Gradescope reads them");
   CLI11_PARSE(app, argc, argv);
@@ -39,7 +41,7 @@ int main(int argc, char** argv) {
     unsigned points = 0;
     unsigned max_points = 0;
     for (const std::string& name : files) {
-      std::ifstream file{name};
+      std::ifstream file{name + suffix};
       labs.push_back(json::parse(file));
       points += labs.back().at("points").get<unsigned>();
       max_points += labs.back().at("max_points").get<unsigned>();

@@ -87,6 +87,7 @@ Checker::Checker()
     refuse("--fail: " + wrong);
   }
   open_trace();
+  raw_places_ = setting("VERBS_CHECK_PLACES") == std::string_view{"raw"};
   if (*setting("VERBS_CHECK_QUIET") != '\0') {
     exit_code_ = 0;
     say_nothing_more();
@@ -230,7 +231,7 @@ std::string_view Checker::name(const void* object) {
 const std::string& Checker::place(const void* address) {
   const auto [found, is_new] = places_.try_emplace(address);
   if (is_new) {
-    found->second = json_text(resolve(address));
+    found->second = json_text(raw_places_ ? unresolved(address) : resolve(address));
   }
   return found->second;
 }

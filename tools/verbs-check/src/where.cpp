@@ -196,13 +196,7 @@ Place looked_up(const void* address) {
   }
   place.is_known = !place.innermost.empty();
   if (!place.is_known) {
-    Dl_info info{};
-    if (dladdr(reinterpret_cast<const void*>(pc), &info) != 0 && info.dli_fname != nullptr) {
-      place.innermost =
-          std::string{object_of(address)} + "+" + in_hex(pc - reinterpret_cast<std::uintptr_t>(info.dli_fbase));
-    } else {
-      place.innermost = in_hex(pc);
-    }
+    place.innermost = unresolved(address);
   }
   return place;
 }
@@ -228,6 +222,15 @@ const void* caller(const void* direct) {
 
 const void* caller_in_program() {
   return innermost([](const void* frame) { return !is_verbs_library(frame) && !is_system_library(frame); }, nullptr);
+}
+
+std::string unresolved(const void* address) {
+  const auto pc = reinterpret_cast<std::uintptr_t>(address) - 1;
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(pc), &info) == 0 || info.dli_fname == nullptr) {
+    return in_hex(pc);
+  }
+  return std::string{object_of(address)} + "+" + in_hex(pc - reinterpret_cast<std::uintptr_t>(info.dli_fbase));
 }
 
 std::string resolve(const void* address) {

@@ -17,7 +17,10 @@ namespace verbs_check {
 // for every call. Under the checker's mutex, as is resolve_call().
 [[nodiscard]] std::string resolve(const void* address);
 
-// The same for a call that goes on now. A destructor or a deleter that destroys for everybody is not the place, nor is
+// "program+0x1234": the file and the address in it, of the call and not of the instruction after it. Quick.
+[[nodiscard]] std::string unresolved(const void* address);
+
+// What resolve() gives, for a call that goes on now. A destructor or a deleter that destroys for everybody is not the place, nor is
 // a header of the system: it is the first caller outward that is neither.
 [[nodiscard]] std::string resolve_call(const void* where);
 

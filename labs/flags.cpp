@@ -1,0 +1,2 @@
+// Never built: CMake says what it would be built with, and so how any lab is.
+int main() { return 0; }

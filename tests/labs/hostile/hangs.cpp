@@ -1,0 +1,9 @@
+// Never ends.
+// fails: timeout
+#include <unistd.h>
+
+int main() {
+  for (;;) {
+    pause();
+  }
+}

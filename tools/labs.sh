@@ -1,0 +1,275 @@
+# shellcheck shell=bash
+# Labs: what there is, building and checking what the learner has written, hints, solutions.
+#
+#   LAB_STATE/labs/NAME.{default,sanitize}{,.log}      the two builds, and what the compiler said
+#   LAB_STATE/labs/NAME.json      the last verdicts
+#   LAB_STATE/labs/NAME.state     "CHECKSUM POINTS MAXIMUM": of which lab.cpp that was, and what it got
+#   LAB_STATE/labs/NAME.hints     "STEP COUNT" a line: the hints that were given
+
+labs_state=${LAB_VERDICTS:-$LAB_STATE/labs}
+
+# labs_name COMMAND NN: the name of the folder of lab NN, for instance 03-protection-domain.
+labs_name() {
+  local command=$1 number=${2-} folder
+  number=${number%%-*}
+  [[ $number =~ ^[0-9]{1,2}$ ]] || usage_error "$command wants the number of a lab, for instance: ./lab $command 03"
+  for folder in "$LAB_ROOT"/labs/"$(printf '%02d' "$((10#$number))")"-*/; do
+    if [[ -e $folder/lab.cpp ]]; then
+      basename "$folder"
+      return
+    fi
+  done
+  usage_error "there is no lab $number; see ./lab list"
+}
+
+labs_names() {
+  local folder
+  for folder in "$LAB_ROOT"/labs/*/lab.cpp; do
+    folder=${folder%/lab.cpp}
+    printf '%s\n' "${folder##*/}"
+  done
+}
+
+labs_title() { sed -n '1s/^# Lab [0-9]*: //p' "$LAB_ROOT/labs/$1/README.md"; }
+
+# labs_starter NAME: prints lab.cpp as it was handed out: the solution with the steps of the starter in it; without the
+# solutions, as git has it.
+labs_starter() {
+  local solution=$LAB_ROOT/solutions/$1/lab.cpp
+  if [[ -e $solution ]]; then
+    awk -f "$LAB_ROOT/tools/judge/compose.awk" "$LAB_ROOT/labs/$1/starter.inc" "$solution"
+  else
+    git -C "$LAB_ROOT" show "HEAD:./labs/$1/lab.cpp" 2>/dev/null
+  fi
+}
+
+labs_checksum() { cksum <"$LAB_ROOT/labs/$1/lab.cpp"; }
+
+# labs_score NAME: prints the points and the maximum of lab.cpp as it is now, or fails: it was not checked since it changed.
+labs_score() {
+  local sum size points maximum
+  { read -r sum size points maximum <"$labs_state/$1.state"; } 2>/dev/null || return 1
+  [[ "$sum $size" == "$(labs_checksum "$1")" ]] || return 1
+  printf '%s %s\n' "$points" "$maximum"
+}
+
+labs_list() {
+  local name points maximum state
+  for name in $(labs_names); do
+    points=- maximum=-
+    if cmp -s <(labs_starter "$name") "$LAB_ROOT/labs/$name/lab.cpp"; then
+      state=untouched
+    else
+      state='in work'
+    fi
+    if read -r points maximum < <(labs_score "$name") && [[ $points == "$maximum" ]]; then state=passed; fi
+    if [[ ${points:--} == - ]]; then points=; else points="$points/$maximum"; fi
+    printf '%s  %-9s %7s  %s\n' "${name%%-*}" "$state" "$points" "$(labs_title "$name")"
+  done
+}
+
+# labs_check [NN...] [--file FILE] [--json FILE] [--gradescope FILE]
+labs_check() {
+  local numbers=() file='' json='' gradescope='' name names=() status=0
+  while [[ $# -gt 0 ]]; do
+    case $1 in
+      --file | --json | --gradescope)
+        [[ $# -ge 2 ]] || usage_error "$1 wants a file"
+        case $1 in --file) file=$2 ;; --json) json=$2 ;; *) gradescope=$2 ;; esac
+        shift 2
+        ;;
+      --file=* | --json=* | --gradescope=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;;
+      -*) usage_error "check has the options --file FILE, --json FILE and --gradescope FILE, not $1" ;;
+      *)
+        numbers+=("$1")
+        shift
+        ;;
+    esac
+  done
+  for name in "${numbers[@]}"; do names+=("$(labs_name check "$name")") || exit; done
+  [[ ${#names[@]} -gt 0 ]] || mapfile -t names < <(labs_names)
+  if [[ -n $file ]]; then
+    [[ ${#names[@]} -eq 1 ]] || usage_error "--file wants the one lab that the file is for: ./lab check 03 --file FILE"
+    [[ -r $file ]] || usage_error "--file: there is no readable file $file"
+    [[ $file == /* ]] || file=$PWD/$file
+  fi
+  labs_prepare "${names[@]}"
+  mkdir -p "$labs_state" || exit 1
+  for name in "${names[@]}"; do labs_check_one "$name" ${file:+"$file"} || status=1; done
+  if [[ ${#names[@]} -gt 1 || -n $json || -n $gradescope ]]; then
+    "$LAB_ROOT/build/tools/judge/lab-verdicts" "${names[@]/#/$labs_state/}" --suffix .json ${json:+--json "$json"} \
+      ${gradescope:+--gradescope "$gradescope"} || status=1
+  fi
+  return "$status"
+}
+
+# labs_prepare NAME...: packages, hosts, and what checks; not yet what is to be checked.
+labs_prepare() {
+  local name targets=(verbs-check lab-box lab-verdicts lab_common) packages
+  for name in "$@"; do targets+=("judge-${name%%-*}"); done
+  mapfile -t packages < <(place_packages)
+  packages_need "${packages_build[@]}" "${packages[@]}"
+  lib_make_state
+  place_up server client &
+  local hosts=$!
+  (build default "${targets[@]}" && build sanitize lab_common) || { wait "$hosts"; exit 1; }
+  wait "$hosts"
+}
+
+# labs_build FILE OUT: both builds of the file, side by side: OUT.default and OUT.sanitize. What the compiler says goes to
+# OUT.default.log and OUT.sanitize.log. Fails when one of them does.
+labs_build() {
+  local sanitized status=0
+  rm -f "$2".{default,sanitize}
+  labs_compile sanitize "$1" "$2" &
+  sanitized=$!
+  labs_compile default "$1" "$2" || status=1
+  wait "$sanitized" || status=1
+  return "$status"
+}
+
+labs_compile() {
+  local words
+  words=$(build_folder "$1")/labs
+  c++ "@$words/compile.rsp" "$2" -o "$3.$1" "@$words/link.rsp" >"$3.$1.log" 2>&1
+}
+
+# labs_check_one NAME [FILE]: builds and judges lab.cpp, or FILE in its place, and remembers what lab.cpp got.
+labs_check_one() {
+  local name=$1 number=${1%%-*} file=$LAB_ROOT/labs/$1/lab.cpp out=$labs_state/$1 sum status=0 log='' points maximum
+  if [[ $# -eq 1 ]] && cmp -s <(labs_starter "$name") "$file"; then
+    say "labs/$name/lab.cpp is still the starter, which is meant to fail: labs/$name/README.md has the task"
+  fi
+  if [[ $# -eq 2 ]]; then file=$2; fi
+  sum=$(labs_checksum "$name")
+  rm -f "$out".{json,state}
+  if ! labs_build "$file" "$out"; then
+    log=$out.default.log
+    grep -q 'error: \|undefined reference\|multiple definition' "$log" || log=$out.sanitize.log
+  else
+    # The compiler's warnings are shown, not judged.
+    grep -A 3 'warning: ' "$out.default.log" | sed "s,^$LAB_ROOT/,," >&2 || true
+  fi
+  labs_judge "$number" "$out.default" "$out.sanitize" server --submission "${file#"$LAB_ROOT"/}" --json "$out.json" \
+    ${log:+--build-log "$log"} || status=1
+  [[ -z $log ]] || say "all that the compiler says is in $log"
+  if [[ $# -eq 1 && -e $out.json ]]; then
+    points=$(sed -n 's/^  "points": \([0-9]*\).*/\1/p' "$out.json")
+    maximum=$(sed -n 's/^  "max_points": \([0-9]*\).*/\1/p' "$out.json")
+    printf '%s %s %s\n' "$sum" "$points" "$maximum" >"$out.state"
+  fi
+  return "$status"
+}
+
+# labs_judge NUMBER PROGRAM SANITIZED HOST [OPTIONS]: judges what was built, with the submission on HOST.
+labs_judge() {
+  local number=$1 program=$2 sanitized=$3 host=$4 other=client own_box peer_box word
+  shift 4
+  [[ $host == server ]] || other=server
+  own_box=("$LAB_ROOT/lab" exec "$host" -- "$LAB_ROOT/build/tools/judge/lab-box")
+  peer_box=("$LAB_ROOT/lab" exec "$other" -- "$LAB_ROOT/build/tools/judge/lab-box")
+  for word in "${own_box[@]}"; do set -- "$@" --box="$word"; done
+  for word in "${peer_box[@]}"; do set -- "$@" --peer-box="$word"; done
+  "$LAB_ROOT/build/labs/judge-$number" --program "$program" --sanitized "$sanitized" \
+    --library "$LAB_ROOT/build/tools/verbs-check/libverbs-check.so" --own-address "$(place_address "$host")" \
+    --peer-address "$(place_address "$other")" --time-scale "${LAB_TIME_SCALE:-1}" --place "$(place_describe)" "$@"
+}
+
+# labs_watch [NN]: checks whenever lab.cpp was saved. Without a number, the lab whose file was saved last.
+labs_watch() {
+  local name='' last='' now file
+  [[ $# -le 1 ]] || usage_error "watch wants one number at most"
+  if [[ $# -eq 1 ]]; then name=$(labs_name watch "$1") || exit; fi
+  say "watching labs/${name:-*}/lab.cpp: save it to have it checked, Ctrl-C ends this"
+  while :; do
+    file=$(labs_saved_last "$name")
+    now="$file $(cksum <"$file" 2>/dev/null)" || now=$last # between two steps of an editor there is no file
+    if [[ $now != "$last" ]]; then
+      last=$now
+      file=${file%/lab.cpp}
+      # In a subshell, so that what ends a check does not end the watching.
+      (labs_check "${file##*/}") || true
+      say "waiting for the next change"
+    fi
+    labs_wait_for_change
+  done
+}
+
+labs_saved_last() {
+  local file newest=
+  for file in "$LAB_ROOT"/labs/${1:-*}/lab.cpp; do
+    [[ -n $newest && ! $file -nt $newest ]] || newest=$file
+  done
+  printf '%s\n' "$newest"
+}
+
+# labs_wait_for_change: until something changed in a lab's folder, or a moment. The kernel's notification is there at once, but
+# does not come from network file systems: so it only shortens the waiting.
+labs_wait_for_change() {
+  local before=$SECONDS
+  if type -P inotifywait >/dev/null; then
+    inotifywait -qq -t 1 -e close_write,moved_to,create "$LAB_ROOT"/labs/*/ 2>/dev/null || true
+    [[ $SECONDS -eq $before ]] || return 0
+  fi
+  sleep 0.3
+}
+
+# labs_step NAME: the step of the first check that has failed the last time, else 1.
+labs_step() {
+  local step
+  step=$(sed -n 's/.*hint: .\/lab hint [0-9]* \([0-9]*\).*/\1/p' "$labs_state/$1.json" 2>/dev/null | head -n 1)
+  printf '%s\n' "${step:-1}"
+}
+
+# labs_hint NN [STEP]: the next hint of the step; after the last one it begins again.
+labs_hint() {
+  local name step given=0 total file
+  [[ $# -le 2 ]] || usage_error "hint wants a lab and a step: ./lab hint 03 1"
+  name=$(labs_name hint "${1-}") || exit
+  file=$LAB_ROOT/labs/$name/hints.md
+  step=${2:-$(labs_step "$name")}
+  total=$(labs_hints "$file" "$step" | grep -c '^[0-9]*\. ') || usage_error "lab ${name%%-*} has no step '$step'"
+  mkdir -p "$labs_state" 2>/dev/null || true
+  given=$(awk -v step="$step" '$1 == step { given = $2 } END { print given + 0 }' "$labs_state/$name.hints" 2>/dev/null) || given=0
+  given=$((given % total + 1))
+  printf 'lab %s, step %s, hint %s of %s\n' "${name%%-*}" "$step" "$given" "$total"
+  labs_hints "$file" "$step" | awk -v given="$given" '/^[0-9]+\. / { number = $1 + 0 } number == given { sub(/^([0-9]+\. |   )/, ""); print }'
+  printf '%s %s\n' "$step" "$given" >>"$labs_state/$name.hints" 2>/dev/null || true
+}
+
+# labs_hints FILE STEP: the lines of that step.
+labs_hints() { awk -v title="## Step $2" '/^## / { inside = $0 == title; next } inside && NF' "$1"; }
+
+# labs_reset NN [--yes]: lab.cpp as it was handed out; what it was is kept beside it.
+labs_reset() {
+  local name file backup number=1 answer=${2-}
+  name=$(labs_name reset "${1-}") || exit
+  [[ $# -le 2 && ( $# -eq 1 || $2 == --yes ) ]] || usage_error "reset wants a lab, and --yes where there is nobody to ask"
+  file=$LAB_ROOT/labs/$name/lab.cpp
+  if cmp -s <(labs_starter "$name") "$file"; then
+    say "labs/$name/lab.cpp is the starter already"
+    return
+  fi
+  labs_starter "$name" | grep -q . || fail "neither solutions/$name nor git has the starter of this lab"
+  while [[ -e $file.backup-$number ]]; do ((++number)); done
+  backup=$file.backup-$number
+  if [[ $answer != --yes ]]; then
+    [[ -t 0 ]] || usage_error "reset asks before it does anything: ./lab reset ${name%%-*} --yes"
+    read -rp "Put the starter in the place of labs/$name/lab.cpp? Yours is kept as ${backup##*/}. [y/N] " answer
+    [[ $answer == [yY]* ]] || fail "nothing was changed"
+  fi
+  cp "$file" "$backup" && labs_starter "$name" >"$file.new" && mv "$file.new" "$file"
+  say "labs/$name/lab.cpp is the starter again; yours is in labs/$name/${backup##*/}"
+}
+
+# labs_solution NN [--show-anyway]
+labs_solution() {
+  local name points maximum
+  name=$(labs_name solution "${1-}") || exit
+  [[ $# -le 2 && ( $# -eq 1 || $2 == --show-anyway ) ]] || usage_error "solution wants a lab, and perhaps --show-anyway"
+  [[ -e $LAB_ROOT/solutions/$name/lab.cpp ]] || fail "this copy of the repository has no solutions"
+  if [[ $# -eq 1 ]] && ! { read -r points maximum < <(labs_score "$name") && [[ $points == "$maximum" ]]; }; then
+    fail "the solution is shown once yours passes (./lab check ${name%%-*}), or with: ./lab solution ${name%%-*} --show-anyway"
+  fi
+  cat "$LAB_ROOT/solutions/$name/lab.cpp"
+}
