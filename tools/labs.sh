@@ -1,12 +1,16 @@
 # shellcheck shell=bash
 # Labs: what there is, building and checking what the learner has written, hints, solutions.
 #
-#   LAB_STATE/labs/NAME.{default,sanitize}{,.log}      the two builds, and what the compiler said
 #   LAB_STATE/labs/NAME.json      the last verdicts
+#   LAB_STATE/labs/NAME.log       what each run did
 #   LAB_STATE/labs/NAME.state     "CHECKSUM POINTS MAXIMUM": of which lab.cpp that was, and what it got
 #   LAB_STATE/labs/NAME.hints     "STEP COUNT" a line: the hints that were given
+#   build/verdicts/NAME.{default,sanitize}{,.log}    the two builds, and what the compiler said
+#
+# LAB_VERDICTS names a folder below build/ for all of these instead, so that tests do not touch what a learner has reached.
 
 labs_state=${LAB_VERDICTS:-$LAB_STATE/labs}
+labs_built=${LAB_VERDICTS:-$LAB_ROOT/build/verdicts} # where submissions on a host can reach them
 
 # labs_name COMMAND NN: the name of the folder of lab NN, for instance 03-protection-domain.
 labs_name() {
@@ -89,18 +93,25 @@ labs_check() {
   for name in "${numbers[@]}"; do names+=("$(labs_name check "$name")") || exit; done
   [[ ${#names[@]} -gt 0 ]] || mapfile -t names < <(labs_names)
   if [[ -n $file ]]; then
-    [[ ${#names[@]} -eq 1 ]] || usage_error "--file wants the one lab that the file is for: ./lab check 03 --file FILE"
+    [[ ${#numbers[@]} -eq 1 ]] || usage_error "--file wants the one lab that the file is for: ./lab check 03 --file FILE"
     [[ -r $file ]] || usage_error "--file: there is no readable file $file"
     [[ $file == /* ]] || file=$PWD/$file
   fi
-  labs_prepare "${names[@]}"
-  mkdir -p "$labs_state" || exit 1
-  for name in "${names[@]}"; do labs_check_one "$name" ${file:+"$file"} || status=1; done
+  # Whoever waits for the files finds them, whatever happens.
+  (labs_prepare "${names[@]}") || { labs_no_verdict "$json" "$gradescope"; return 1; }
+  for name in "${names[@]}"; do with_lock "lab-$name" labs_check_one "$name" ${file:+"$file"} || status=1; done
   if [[ ${#names[@]} -gt 1 || -n $json || -n $gradescope ]]; then
     "$LAB_ROOT/build/tools/judge/lab-verdicts" "${names[@]/#/$labs_state/}" --suffix .json ${json:+--json "$json"} \
       ${gradescope:+--gradescope "$gradescope"} || status=1
   fi
   return "$status"
+}
+
+# labs_no_verdict JSON GRADESCOPE: nothing could be judged, and the files say so.
+labs_no_verdict() {
+  local why="nothing was judged: the judge could not be built, or its hosts did not start"
+  if [[ -n $1 ]]; then printf '{"points": 0, "max_points": 0, "error": "%s", "labs": []}\n' "$why" >"$1"; fi
+  if [[ -n $2 ]]; then printf '{"score": 0, "output": "%s", "tests": []}\n' "$why" >"$2"; fi
 }
 
 # labs_prepare NAME...: packages, hosts, and what checks; not yet what is to be checked.
@@ -110,6 +121,7 @@ labs_prepare() {
   mapfile -t packages < <(place_packages)
   packages_need "${packages_build[@]}" "${packages[@]}"
   lib_make_state
+  mkdir -p "$labs_state" "$labs_built" || exit 1
   place_up server client &
   local hosts=$!
   (build default "${targets[@]}" && build sanitize lab_common) || { wait "$hosts"; exit 1; }
@@ -136,23 +148,27 @@ labs_compile() {
 
 # labs_check_one NAME [FILE]: builds and judges lab.cpp, or FILE in its place, and remembers what lab.cpp got.
 labs_check_one() {
-  local name=$1 number=${1%%-*} file=$LAB_ROOT/labs/$1/lab.cpp out=$labs_state/$1 sum status=0 log='' points maximum
+  local name=$1 number=${1%%-*} file=$LAB_ROOT/labs/$1/lab.cpp out=$labs_state/$1 built=$labs_built/$1 sum status=0 log='' points maximum
   if [[ $# -eq 1 ]] && cmp -s <(labs_starter "$name") "$file"; then
     say "labs/$name/lab.cpp is still the starter, which is meant to fail: labs/$name/README.md has the task"
   fi
   if [[ $# -eq 2 ]]; then file=$2; fi
   sum=$(labs_checksum "$name")
-  rm -f "$out".{json,state}
-  if ! labs_build "$file" "$out"; then
-    log=$out.default.log
-    grep -q 'error: \|undefined reference\|multiple definition' "$log" || log=$out.sanitize.log
+  rm -f "$out".{json,log,state}
+  if ! labs_build "$file" "$built"; then
+    log=$built.default.log
+    grep -q 'error: \|undefined reference\|multiple definition' "$log" || log=$built.sanitize.log
   else
     # The compiler's warnings are shown, not judged.
-    grep -A 3 'warning: ' "$out.default.log" | sed "s,^$LAB_ROOT/,," >&2 || true
+    grep -A 3 'warning: ' "$built.default.log" | sed "s,^$LAB_ROOT/,," >&2 || true
   fi
-  labs_judge "$number" "$out.default" "$out.sanitize" server --submission "${file#"$LAB_ROOT"/}" --json "$out.json" \
-    ${log:+--build-log "$log"} || status=1
-  [[ -z $log ]] || say "all that the compiler says is in $log"
+  labs_judge "$number" "$built.default" "$built.sanitize" server --submission "${file#"$LAB_ROOT"/}" --json "$out.json" \
+    --log "$out.log" ${log:+--build-log "$log"} || status=1
+  if [[ -n $log ]]; then
+    say "all that the compiler says is in ${log#"$LAB_ROOT"/}"
+  elif ((status)); then
+    say "what each run printed, and which verbs it called, is in ${out#"$LAB_ROOT"/}.log"
+  fi
   if [[ $# -eq 1 && -e $out.json ]]; then
     points=$(sed -n 's/^  "points": \([0-9]*\).*/\1/p' "$out.json")
     maximum=$(sed -n 's/^  "max_points": \([0-9]*\).*/\1/p' "$out.json")

@@ -1,8 +1,9 @@
 # shellcheck shell=bash
 # The whole test suite: everything that it needs, both builds, and what came of it.
 
-# What only tests use. clang: the fuzzers. gdb and the stock tools: they run under the checker. The rest: lint.
-packages_test=(clang clang-format clang-tidy shellcheck git jq procps gdb rdmacm-utils perftest)
+# What only tests use. clang: the fuzzers. gdb and the stock tools: they run under the checker. jq and
+# jsonschema: what is written as data. The rest: lint.
+packages_test=(clang clang-format clang-tidy shellcheck git jq python3-jsonschema procps gdb rdmacm-utils perftest)
 
 # tests_run [CTEST ARGS]: the arguments go to ctest, for instance -L unit or -R chapter.01.
 tests_run() {

@@ -220,12 +220,20 @@ public:
     if (getuid() == 0) {
       // Of this box alone, as long as there are fewer than 100 of them.
       base_user_ = first_user + static_cast<uid_t>(getpid() % 300) * 100;
+      if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
+        give_up("mount namespace");
+      }
+      show_build();
       use_only_soft_roce();
     }
   }
   Box(const Box&) = delete;
   Box& operator=(const Box&) = delete;
   ~Box() {
+    // Before its place is emptied, and not without.
+    if (!build_.empty() && umount2((folder_ + "/build").c_str(), MNT_DETACH) != 0) {
+      return;
+    }
     std::error_code ignored;
     std::filesystem::remove_all(folder_, ignored);
   }
@@ -286,14 +294,24 @@ public:
   static inline volatile std::sig_atomic_t stop_requested = 0;
 
 private:
+  // The checkout may lie below a folder that only its owner may enter, and a submission is not the owner.
+  void show_build() {
+    const char* const checkout = getenv("LAB_ROOT");
+    const std::string to = folder_ + "/build";
+    if (checkout == nullptr) {
+      return;
+    }
+    build_ = std::string{checkout} + "/build/";
+    if (mkdir(to.c_str(), 0755) != 0 || mount(build_.c_str(), to.c_str(), nullptr, MS_BIND, nullptr) != 0 ||
+        mount(nullptr, to.c_str(), nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr) != 0) {
+      give_up("mount");
+    }
+  }
+
   // libibverbs loads the drivers of all vendors until it has that of each device: a third of the time of a short
   // program. The hosts of the testbed have Soft-RoCE's only, and no other process sees what is mounted here.
   static void use_only_soft_roce() {
-    if (access("/run/lab/session", F_OK) != 0 || unshare(CLONE_NEWNS) != 0 ||
-        mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
-      return;
-    }
-    if (mount("none", "/etc/libibverbs.d", "tmpfs", 0, "mode=755") == 0) {
+    if (access("/run/lab/session", F_OK) == 0 && mount("none", "/etc/libibverbs.d", "tmpfs", 0, "mode=755") == 0) {
       std::ofstream{"/etc/libibverbs.d/rxe.driver"} << "driver rxe\n";
     }
   }
@@ -337,6 +355,12 @@ private:
       give_up("mkdir");
     }
     json with_trace = request;
+    if (user != 0) {
+      with_trace["command"][0] = reachable(request.at("command")[0]);
+      if (request.contains("environment") && request["environment"].contains("LD_PRELOAD")) {
+        with_trace["environment"]["LD_PRELOAD"] = reachable(request["environment"]["LD_PRELOAD"]);
+      }
+    }
     // The submission may append to its trace, which it inherits open. It is not its file: it cannot open, and so not
     // read, it.
     int trace_end = -1;
@@ -394,6 +418,11 @@ private:
     run.output = {pipes[0][0], pipes[1][0]};
     run.report = pipes[2][0];
     running_.push_back(std::move(run));
+  }
+
+  // The path of a file of the build under which the submission finds it.
+  [[nodiscard]] std::string reachable(const std::string& path) const {
+    return !build_.empty() && path.starts_with(build_) ? folder_ + "/build/" + path.substr(build_.size()) : path;
   }
 
   static void read_output(Running& run, std::size_t stream) {
@@ -487,6 +516,7 @@ private:
   std::size_t workers_;
   uid_t base_user_ = 0;
   std::string folder_;
+  std::string build_;  // the folder of the build, with a slash; empty: submissions use it as it is
   std::deque<json> waiting_;
   std::list<Running> running_;
   std::vector<Listening> listening_;

@@ -45,6 +45,7 @@ int main(int argc, char** argv) {
   std::string place;
   std::string log;
   std::string json_file;
+  std::string log_file;
   bool list = false;
   CLI::App app{"judges one submission of a lab"};
   app.add_flag("--list", list, "only print the checks: id, points, title and step, separated by tabs");
@@ -60,6 +61,7 @@ int main(int argc, char** argv) {
   app.add_option("--time-scale", setup.time_scale, "factor on every limit");
   app.add_option("--longest-ms", setup.longest_ms, "no run may take longer");
   app.add_option("--place", place, "on what it runs, for the report");
+  app.add_option("--log", log_file, "write there what each run did");
   app.add_option("--json", json_file, "write the verdicts there");
   CLI11_PARSE(app, argc, argv);
   try {
@@ -72,6 +74,9 @@ int main(int argc, char** argv) {
     judge::Report report = judge::judge_submission(lab, session, log.empty() ? std::string{} : read_file(log));
     report.submission = submission;
     report.place = place;
+    if (!log_file.empty()) {
+      write_file(log_file, session.log());
+    }
     if (!json_file.empty()) {
       write_file(json_file,
                  judge::as_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n');

@@ -29,7 +29,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr unsigned plain_memory_mb = 512;
+constexpr unsigned plain_memory_mb = 256;
 constexpr const char* sanitized_memory = "hard_rss_limit_mb=256";
 
 // A child process that speaks in lines.
@@ -129,6 +129,49 @@ std::string replaced(std::string word, std::string_view what, const std::string&
   return word;
 }
 
+const char* end_name(box::End end) {
+  switch (end) {
+    case box::End::exited:
+      return "exit status";
+    case box::End::signalled:
+      return "ended by signal";
+    case box::End::timeout:
+      return "took too long; status";
+    case box::End::output:
+      return "printed too much; status";
+    case box::End::ended:
+      return "ended by the judge; status";
+  }
+  return "";
+}
+
+std::string log_of(const json& request, const Run& run, const Outcome& outcome) {
+  std::string text =
+      "=== " + run.name + '\n' + (run.build == Build::sanitized ? "sanitized build:" : "under verbs-check --strict:");
+  for (const std::string word : request.at("command")) {
+    text += ' ' + word;
+  }
+  text += run.fail.empty() ? "" : "\n--fail " + run.fail;
+  text += '\n' + std::string{end_name(outcome.end)} + ' ' + std::to_string(outcome.status) + ", " +
+          std::to_string(outcome.seconds) + " s\n--- standard output\n" + outcome.out + "--- standard error\n" +
+          outcome.err;
+  if (outcome.peer_end) {
+    text += "--- the peer: " + std::string{end_name(*outcome.peer_end)} + ' ' + std::to_string(outcome.peer_status) +
+            '\n' + outcome.peer_out;
+  }
+  if (!outcome.calls.empty()) {
+    text += "--- verbs\n";
+  }
+  for (const Call& call : outcome.calls) {
+    text += call.verb + ' ' + call.arguments.dump() + " -> " + std::to_string(call.result) +
+            (call.object.empty() ? "" : ", " + call.object) + ", in " + call.where + '\n';
+  }
+  for (const Finding& finding : outcome.findings) {
+    text += "--- [" + finding.id + "] " + finding.what + ", in " + finding.where + '\n';
+  }
+  return text + '\n';
+}
+
 // The checker is told to be quiet, but what it says before it has read its settings goes the same way.
 std::string without_checker(const std::string& text) {
   std::string kept;
@@ -154,6 +197,7 @@ struct Session::State {
   std::optional<Line> peer{};
   int next_id = 1;
   std::string device{};
+  std::string log{};
 
   // A run under way.
   struct Item {
@@ -301,6 +345,8 @@ Session::Session(Setup setup) : state_{std::make_unique<State>(std::move(setup))
 
 Session::~Session() = default;
 
+std::string Session::log() const { return state_->log; }
+
 std::string Session::device() const { return state_->device; }
 
 Outcomes Session::run(const std::vector<Run>& runs) {
@@ -349,6 +395,7 @@ Outcomes Session::run(const std::vector<Run>& runs) {
   for (const State::Item& item : items) {
     const auto made = outcomes.emplace(item.run->name, State::outcome_of(item)).first;
     state.places.look_up(made->second.calls);
+    state.log += log_of(item.request, *item.run, made->second);
   }
   return outcomes;
 }

@@ -41,6 +41,9 @@ public:
   /// Makes the runs, several at a time, and returns what became of them. Throws Trouble when a box is gone.
   Outcomes run(const std::vector<Run>& runs);
 
+  /// All that the runs so far have done, for reading: how each ended, what it printed, which verbs it called.
+  [[nodiscard]] std::string log() const;
+
   /// The RDMA devices of the host, separated by blanks; empty before the first run.
   [[nodiscard]] std::string device() const;
 
