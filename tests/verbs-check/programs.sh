@@ -19,22 +19,21 @@ fault() {
 options_of() { sed -n "s,^// $2: ,,p" "$LAB_ROOT/tests/verbs-check/programs/$1.cpp"; }
 mapfile -t runs < <(for id in "${ids[@]}"; do echo "$id|$(options_of "$id" run)|$(options_of "$id" 'run wrong')"; done)
 
-# runs NAME HOST MODE...: each of the programs in each mode, all in one go; a line "=== ID MODE STATUS" ends the output of
-# each.
+# runs HOST RUN...: each of these programs in each mode, all in one go; a line "=== ID MODE STATUS" ends the output of each.
 runs() {
-  local name=$1 host=$2
-  shift 2
+  local host=$1
+  shift
   # shellcheck disable=SC2016 # expanded on the host
-  start "$name" "$host" "$check" -- bash -c '
-    check=$1 programs=$2 modes=$3
-    shift 3
+  start "$host" "$host" "$check" -- bash -c '
+    check=$1 programs=$2
+    shift 2
     # Under the checker that is there already, or with options under one of its own.
     watched() {
       if [[ -z $2 ]]; then "$1"; else LD_PRELOAD= "$check" $2 -- "$1"; fi
     }
     for run; do
       IFS="|" read -r id options wrong <<<"$run"
-      for mode in $modes; do
+      for mode in wrong twin plain; do
         case $mode in
           wrong) watched "$programs/check-$id" "$options${wrong:+ $wrong}" ;;
           twin) watched "$programs/check-$id-corrected" "$options" ;;
@@ -42,12 +41,17 @@ runs() {
         esac 2>&1
         printf "=== %s %s %s\n" "$id" "$mode" "$?"
       done
-    done' bash "$check" "$programs" "$*" "${runs[@]}"
+    done' bash "$check" "$programs" "$@"
 }
-runs first server wrong
-runs second client twin plain
-for name in first second; do
-  finish $name
+# Half of them on each host; those about rdma_cm on the one whose address the pages show.
+server=() client=()
+for run in "${runs[@]}"; do
+  if [[ $run == cm-* ]] || ((${#server[@]} < ${#client[@]})); then server+=("$run"); else client+=("$run"); fi
+done
+runs server "${server[@]}"
+runs client "${client[@]}"
+for host in server client; do
+  finish $host
   expect_status 0
   awk -v work="$WORK/" '
     /^=== / { print $4 >(work $2 "." $3 ".status"); printf "%s", text >(work $2 "." $3); text = ""; next }

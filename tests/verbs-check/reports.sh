@@ -50,12 +50,13 @@ runs() {
   shift
   for name; do list+=("$name|$(told "$name" run)"); done
   # shellcheck disable=SC2016 # expanded on the host
-  start "$host" "$host" bash -c '
+  start "$host" "$host" "$check" -- bash -c '
     check=$1 programs=$2
     shift 2
     for run; do
       IFS="|" read -r name options <<<"$run"
-      "$check" $options -- "$programs/report-$name" 2>&1
+      # Under the checker that is there already, or with options under one of its own.
+      if [[ -z $options ]]; then "$programs/report-$name"; else LD_PRELOAD= "$check" $options -- "$programs/report-$name"; fi 2>&1
       printf "\n=== %s\n" "$name"
     done' bash "$check" "$programs" "${list[@]}"
 }

@@ -40,36 +40,46 @@ ib_atomic_lat server [leak] CQ #N $left
 ib_atomic_lat server [leak] QP #N $left
 ib_atomic_lat client $list"
 
-# Each side goes through all tools, first without the checker, then with it. The server says in the shared folder that it
-# has started a tool; only then the client starts its own. "=== TOOL MODE STATUS" ends the output of each.
+# Each side goes through the tools in two rows at a time, each tool first without the checker, then with it. The server says
+# in the shared folder that a tool listens; only then the client starts its own. "=== TOOL MODE STATUS" ends the output of
+# each. Few processes are started besides, since that takes most of the time on an emulated host.
 # shellcheck disable=SC2016 # expanded on the host
 script='
   side=$1 check=$2 shared=$3 limit=$4 scale=$5
-  port=18800
+  exec {never}<> <(:)
+  pause() { read -rt "$1" -u "$never" || true; }
+  # The tools say nothing when they listen. Some do so on a TCP port, some in the RDMA connection manager.
+  listens() { # TOOL
+    case $1 in
+      rping | udaddy | ucmatose) [[ $(rdma resource show cm_id) == *"state LISTEN"*"comm $1"* ]] ;;
+      *) [[ $(</proc/net/tcp)$(</proc/net/tcp6) == *:"$number "+([0:])" 0A "* ]] ;;
+    esac
+  }
   run() { # MODE CMD...
-    local mode=$1 tool=$2 status=0
+    local mode=$1 tool=$2 out=/tmp/stock.$2 status=0 i
     shift
     [ $mode = plain ] || set -- "$check" -- "$@"
     if [ $side = client ]; then
-      until [ -e "$shared/$tool.$mode" ]; do sleep 0.2; done
-      timeout "$limit" "$@" 2>/tmp/stock.err || status=$?
+      until [ -e "$shared/$tool.$mode" ]; do pause 0.2; done
+      timeout "$limit" "$@" 2>$out.err || status=$?
     else
-      timeout "$limit" "$@" >/tmp/stock.out 2>/tmp/stock.err &
-      # The tools say nothing when they listen. Some do so on a TCP port, some in the kernel.
-      for ((i = 0; i < 10 * scale; ++i)); do
-        sleep 0.3
-        ! grep -q ":$(printf %04X $port) [^ ]* 0A " /proc/net/tcp /proc/net/tcp6 || break
+      timeout "$limit" "$@" >$out.out 2>$out.err &
+      # One that has ended already, as those do that have no other side, listens no more.
+      for ((i = 0; i < 50 * scale; ++i)); do
+        pause 0.2
+        if listens $tool || ! kill -0 $! 2>/dev/null; then break; fi
       done
       : >"$shared/$tool.$mode"
       wait $! || status=$?
-      cat /tmp/stock.out
+      cat $out.out
     fi
-    cat /tmp/stock.err # after the output: what the tool has not written yet would be cut by it
+    cat $out.err # after the output: what the tool has not written yet would be cut by it
     echo "=== $tool $mode $status"
   }
   both() { # TOOL OPTIONS...: the last options are those of the client and of the server
     for mode in plain watched; do
       port=$((port + 1))
+      printf -v number %04X $port
       case $1 in
         ibv_devices | ibv_devinfo | ibv_xsrq_pingpong) run $mode "$@" ;;
         rping) if [ $side = server ]; then run $mode "$@" -p $port -s -a 192.0.2.1; else run $mode "$@" -p $port -c -a 192.0.2.1; fi ;;
@@ -79,14 +89,22 @@ script='
       esac
     done
   }
-  both ibv_devices
-  both ibv_devinfo -v
-  for type in rc uc ud srq; do both ibv_${type}_pingpong -g 1 -n 50; done
-  both ibv_xsrq_pingpong -g 1 # Soft-RoCE has no XRC: it refuses
-  both rping -C 3
-  both udaddy
-  both ucmatose
-  for tool in ib_send_lat ib_write_bw ib_read_lat ib_atomic_lat; do both $tool -x 1 -n 50 -s 8; done'
+  {
+    port=18800
+    for tool in ib_send_lat ib_write_bw ib_read_lat ib_atomic_lat; do both $tool -x 1 -n 50 -s 8; done
+    both ibv_devices
+    both ibv_devinfo -v
+  } >/tmp/stock.first &
+  {
+    port=18850
+    for type in rc uc ud srq; do both ibv_${type}_pingpong -g 1 -n 50; done
+    both ibv_xsrq_pingpong -g 1 # Soft-RoCE has no XRC: it refuses
+    both rping -C 3
+    both udaddy
+    both ucmatose
+  } >/tmp/stock.second
+  wait
+  cat /tmp/stock.first /tmp/stock.second'
 RUN_LIMIT=600
 for side in server client; do
   timeout "$(scaled 500)" "$LAB_ROOT/lab" exec $side -- bash -c "$script" bash $side "$check" "$shared" "$(scaled 60)" "${LAB_TIME_SCALE:-1}" \
