@@ -6,12 +6,17 @@ build=$1
 # shellcheck source=tests/lint/files.sh
 . "$LAB_ROOT/tests/lint/files.sh"
 need clang-tidy
+need jq
 
 cd "$LAB_ROOT"
 [[ -e $build/compile_commands.json ]] || { printf 'there is no %s/compile_commands.json\n' "$build"; exit 1; }
-# Only what the build knows: for other files the flags would be guesses.
-mapfile -t sources < <(sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' "$build/compile_commands.json" | grep -v /tests/ | sort -u)
+# Only what the build knows: for other files the flags would be guesses. clang-tidy goes through a file once for each command
+# that compiles it; those differ in nothing that it looks at, so it is given the first only.
+once=$(mktemp -d)
+trap 'rm -rf "$once"' EXIT
+jq 'map(select(.file | contains("/tests/") | not)) | unique_by(.file)' "$build/compile_commands.json" >"$once/compile_commands.json"
+mapfile -t sources < <(jq -r '.[].file' "$once/compile_commands.json")
 clang-tidy --version | sed -n 's/^ *//; /version/p'
 printf '%s files\n' "${#sources[@]}"
 # The count of suppressed warnings from system headers goes to standard error: not interesting.
-printf '%s\0' "${sources[@]}" | xargs -0 -n 1 -P "$(nproc)" clang-tidy -p "$build" --quiet 2>/dev/null
+printf '%s\0' "${sources[@]}" | xargs -0 -n 1 -P "$(nproc)" clang-tidy -p "$once" --quiet 2>/dev/null
