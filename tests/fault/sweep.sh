@@ -13,15 +13,6 @@ sweep=$LAB_ROOT/tests/fault/sweep
 folder=$(mktemp -d "$LAB_ROOT/build/tests/sweep.XXXXXX") # below the checkout, where a host can write
 trap 'clean_up "$folder"' EXIT
 
-# libibverbs loads the drivers of all vendors until it has that of each device: a third of the time of a short run. In a
-# mount namespace of their own the runs see Soft-RoCE's only.
-only_rxe=()
-if [[ ${LAB_ON:-testbed} == testbed ]]; then
-  # shellcheck disable=SC2016 # expanded on the host
-  only_rxe=(unshare --mount sh -c
-    'mount -t tmpfs none /etc/libibverbs.d && echo driver rxe >/etc/libibverbs.d/rxe.driver && exec "$@"' sh)
-fi
-
 # What a verb may well fail with. EIO is what every one answers whose adapter has gone away; it is never what a chapter
 # that shows refusals expects.
 code_of() {
@@ -36,7 +27,7 @@ code_of() {
 on_both() {
   local host port=19000
   for host in server client; do
-    start "$1.$host" "$host" "${only_rxe[@]}" bash "$sweep/host.sh" \
+    start "$1.$host" "$host" bash "$sweep/host.sh" \
       "$LAB_ROOT/build/tools/verbs-check/libverbs-check.so" "$LAB_ROOT/build/chapters" "$folder" "$1.$host" $port \
       "$(scaled "$2")" "$(scaled "$3")"
     port=$((port + 3000))

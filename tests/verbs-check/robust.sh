@@ -30,7 +30,8 @@ start host server bash -c '
     cat /tmp/robust.out
     echo "=== $name $status"
   }
-  watched() { try "$1" "$check" --exit-code 66 -- "${@:2}"; }
+  # What verbs-check --exit-code 66 does, which starts several processes before the program.
+  watched() { try "$1" env LD_PRELOAD="${check%/*}/libverbs-check.so" VERBS_CHECK_EXIT_CODE=66 "${@:2}"; }
   for way in exit thread quick_exit _exit abort fault own-handler sent heap; do
     watched "ends:$way" "$programs/robust-ends" $way
   done
@@ -52,6 +53,8 @@ start host server bash -c '
   if grep -v "^{.*}$" /tmp/robust.trace; then echo "no trace any more"; fi
   try gone bash -c "\"\$@\" 2> >(exec 0<&-; sleep 0.1); exit \$?" bash "$check" -- "$programs/robust-ends" exit
   try full "$check" --trace /dev/full -- "$programs/robust-ends" exit
+  # The hosts hide the drivers of all other vendors.
+  try drivers unshare --mount sh -c "umount /etc/libibverbs.d; exec \"\$@\"" sh "$check" --exit-code 66 -- "$programs/robust-ends" exit
   watched gdb gdb -batch -ex run "$programs/robust-children"
   # ThreadSanitizer wants to be the first library, as AddressSanitizer does.
   rm -f /tmp/robust.tsan
@@ -140,6 +143,8 @@ expect_no_out 'verbs-check'
 expect_no_out 'no trace'
 ended gone 3
 ended full 3
+expect_out '^verbs-check: 4 finding\(s\)$'
+ended drivers 66
 expect_out '^verbs-check: 4 finding\(s\)$'
 ended gdb 0
 expect_out '^child: 0$'
