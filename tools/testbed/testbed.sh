@@ -122,7 +122,7 @@ testbed_hex() {
 
 # testbed_start HOST ACCEL: starts it, and returns as soon as QEMU runs.
 testbed_start() {
-  local host=$1 accel=$2 dir=$testbed_dir/$1 peer number idle accelerator=$2 cpu=host clock=
+  local host=$1 accel=$2 dir=$testbed_dir/$1 peer number idle accelerator=$2 cpu=host clock= count=1
   case $host in server) peer=client number=1 ;; client) peer=server number=2 ;; esac
   idle=${LAB_IDLE_SECONDS:-$((${LAB_IDLE_MINUTES:-30} * 60))}
   mkdir -p "$dir" || fail "cannot create $dir"
@@ -134,11 +134,14 @@ testbed_start() {
     # The emulated counter is sound. Left to itself the kernel reads the ACPI timer, which takes ten times as long.
     clock="tsc=reliable clocksource=tsc no_timer_check"
   fi
+  # Both hosts together get no more processors than there are: one that waits for another, which does not run meanwhile,
+  # uses up the time of that one.
+  if (($(nproc) >= 4)); then count=2; fi
   # Relative socket paths: an absolute one may exceed the 108 bytes that a socket's path can have. The datagram sockets
   # know no connection: each host has a link without the other, and either may go and come back.
   # shellcheck disable=SC2054 # the commas are QEMU's
   local command=(
-    qemu-system-x86_64 -name "$host" -accel "$accelerator" -cpu "$cpu" -M pc,hpet=off -m 512 -smp 2
+    qemu-system-x86_64 -name "$host" -accel "$accelerator" -cpu "$cpu" -M pc,hpet=off -m 512 -smp "$count"
     -nodefaults -no-user-config -display none -no-reboot -serial file:console.log
     -kernel "$image_kernel/vmlinux" -initrd "$image_initramfs"
     -append "console=ttyS0 quiet panic=-1 nokaslr mitigations=off random.trust_cpu=on cryptomgr.notests \
