@@ -224,7 +224,6 @@ public:
         give_up("mount namespace");
       }
       show_build();
-      use_only_soft_roce();
     }
   }
   Box(const Box&) = delete;
@@ -305,14 +304,6 @@ private:
     if (mkdir(to.c_str(), 0755) != 0 || mount(build_.c_str(), to.c_str(), nullptr, MS_BIND, nullptr) != 0 ||
         mount(nullptr, to.c_str(), nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr) != 0) {
       give_up("mount");
-    }
-  }
-
-  // libibverbs loads the drivers of all vendors until it has that of each device: a third of the time of a short
-  // program. The hosts of the testbed have Soft-RoCE's only, and no other process sees what is mounted here.
-  static void use_only_soft_roce() {
-    if (access("/run/lab/session", F_OK) == 0 && mount("none", "/etc/libibverbs.d", "tmpfs", 0, "mode=755") == 0) {
-      std::ofstream{"/etc/libibverbs.d/rxe.driver"} << "driver rxe\n";
     }
   }
 
