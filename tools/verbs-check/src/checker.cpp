@@ -178,46 +178,93 @@ int Checker::injected(const Call& call) {
   return injector_.next(call.verb);
 }
 
+void Checker::start() {
+  process_ = getpid();
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  Line start = line();
+  trace_.add(start.add("event", "start")
+                 .add("program", program_invocation_short_name)
+                 .add("host", host.data())
+                 .add("realtime_ns", now_ns(CLOCK_REALTIME)));
+}
+
+namespace {
+
+// Asking is a system call, so it is done once, and after a fork once more.
+std::int64_t thread_of(int process) {
+  static thread_local int asked_by __attribute__((tls_model("initial-exec"))) = 0;
+  static thread_local std::int64_t thread __attribute__((tls_model("initial-exec"))) = 0;
+  if (asked_by != process) {
+    asked_by = process;
+    thread = syscall(SYS_gettid);
+  }
+  return thread;
+}
+
+}  // namespace
+
 Line Checker::line() {
   if (process_ == 0) {
-    process_ = getpid();
-    std::array<char, 256> host{};
-    gethostname(host.data(), host.size() - 1);
-    Line start = line();
-    trace_.add(start.add("event", "start")
-                   .add("program", program_invocation_short_name)
-                   .add("host", host.data())
-                   .add("realtime_ns", now_ns(CLOCK_REALTIME)));
-  }
-  // Both are system calls, so they are asked once; after a fork once more: see forget_parent().
-  static thread_local int process = 0;
-  static thread_local std::array<char, 64> ids{};
-  if (process != process_) {
-    process = process_;
-    std::snprintf(ids.data(), ids.size(), ",\"pid\":%d,\"thread\":%ld", process, syscall(SYS_gettid));
+    start();
   }
   Line line = trace_.line();
-  line.add("time_ns", now_ns(CLOCK_MONOTONIC)).add_raw(ids.data());
+  line.add("time_ns", now_ns(CLOCK_MONOTONIC)).add("pid", process_).add("thread", thread_of(process_));
   return line;
 }
 
 Line Checker::line(const Call& call, const void* object, std::int64_t result) {
-  // The same few calls on the same few objects come again and again.
+  const Beginning& beginning = this->beginning(call, object);
+  Line line = this->line();
+  line.add_raw(beginning.until_result).add_raw(result).add_raw(beginning.after_result);
+  return line;
+}
+
+Batch Checker::batch(Shape shape, const Call& call, const void* object, std::int64_t result, std::int64_t num_entries) {
+  if (process_ == 0) {
+    start();
+  }
+  constexpr std::size_t most_names = 4096;
+  if (names_of_qps_.size() > most_names) {
+    trace_.settle();
+    names_of_qps_.clear();
+    known_qps_ = {};
+  }
+  return {.shape = shape,
+          .beginning = &beginning(call, object),
+          .time_ns = now_ns(CLOCK_MONOTONIC),
+          .process = process_,
+          .thread = thread_of(process_),
+          .result = result,
+          .num_entries = num_entries};
+}
+
+const Beginning& Checker::beginning(const Call& call, const void* object) {
   const auto mix = reinterpret_cast<std::uintptr_t>(call.where) ^ (reinterpret_cast<std::uintptr_t>(object) >> 4U);
-  Beginning& known = beginnings_.at(mix % beginnings_.size());
+  KnownCall& known = known_calls_.at(mix % known_calls_.size());
   if (known.where != call.where || known.object != object || known.verb != call.verb ||
       known.changes != model.changes()) {
-    known = {
-        .where = call.where,
-        .object = object,
-        .verb = call.verb,
-        .changes = model.changes(),
-        .until_result = ",\"verb\":" + json_text(call.verb) + ",\"object\":" + json_text(name(object)) + ",\"result\":",
-        .after_result = ",\"where\":" + place(call.where)};
+    trace_.settle();
+    known = {.where = call.where,
+             .object = object,
+             .verb = call.verb,
+             .changes = model.changes(),
+             .beginning = {.until_result = ",\"verb\":" + json_text(call.verb) +
+                                           ",\"object\":" + json_text(name(object)) + ",\"result\":",
+                           .after_result = ",\"where\":" + place(call.where)}};
   }
-  Line line = this->line();
-  line.add_raw(known.until_result).add_raw(result).add_raw(known.after_result);
-  return line;
+  return known.beginning;
+}
+
+const std::string* Checker::name_of_qp(std::uint32_t number, const void* cq) {
+  KnownQp& known = known_qps_.at((number ^ (reinterpret_cast<std::uintptr_t>(cq) >> 4U)) % known_qps_.size());
+  if (known.cq != cq || known.number != number || known.changes != model.changes()) {
+    known = {.cq = cq,
+             .number = number,
+             .changes = model.changes(),
+             .name = &*names_of_qps_.emplace(name(data.qp_of(number, cq))).first};
+  }
+  return known.name;
 }
 
 std::string_view Checker::name(const void* object) {

@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
@@ -113,19 +114,30 @@ public:
   void record(const Call& call, const void* object, std::int64_t result, Arguments arguments) {
     if (trace_.is_open()) {
       const std::lock_guard lock{mutex};
-      record_often(call, object, result, arguments, lock);
+      Line line = this->line(call, object, result);
+      line.open("args", '{');
+      arguments(line);
+      trace_.add(line);
       trace_.flush();
     }
   }
 
-  // The same for the verbs that move data: their lines may wait a little, see docs/verbs-check/trace.md.
-  template <class Arguments>
-  void record_often(const Call& call, const void* object, std::int64_t result, Arguments arguments) {
+  // The same for the verbs that move data: their lines may wait a little, see docs/verbs-check/trace.md. `entries` is
+  // given the trace, to add an Entry for each request or completion.
+  template <class Entries>
+  void record_often(Shape shape, const Call& call, const void* object, std::int64_t result, std::int64_t num_entries,
+                    Entries entries) {
     if (trace_.is_open()) {
       const std::lock_guard lock{mutex};
-      record_often(call, object, result, arguments, lock);
+      Batch batch = this->batch(shape, call, object, result, num_entries);
+      entries(trace_);
+      trace_.add(batch);
     }
   }
+
+  // The name of the QP with this number whose completions come to this CQ: stays until the trace is settled. Under the
+  // mutex.
+  const std::string* name_of_qp(std::uint32_t number, const void* cq);
 
   // Writes what waits.
   void flush_trace() {
@@ -157,15 +169,6 @@ private:
   // What was found more than once, and how much it is in all. Allocates nothing.
   void summarize() const;
 
-  template <class Arguments>
-  void record_often(const Call& call, const void* object, std::int64_t result, Arguments arguments,
-                    const std::lock_guard<Mutex>& /*held*/) {
-    Line line = this->line(call, object, result);
-    line.open("args", '{');
-    arguments(line);
-    trace_.add(line);
-  }
-
   // A line that has the first fields already.
   Line line();
   Line line(const Call& call, const void* object, std::int64_t result);
@@ -173,16 +176,30 @@ private:
   // resolve() as a text of JSON, remembered: a trace asks for the same few places again and again.
   const std::string& place(const void* address);
 
-  // What the line of a call has before and after its result, as long as no object has come or gone.
-  struct Beginning {
+  // The first line of a process.
+  void start();
+
+  Batch batch(Shape shape, const Call& call, const void* object, std::int64_t result, std::int64_t num_entries);
+
+  // The same few calls on the same few objects come again and again: what was looked up holds as long as no object has
+  // come or gone.
+  struct KnownCall {
     const void* where = nullptr;
     const void* object = nullptr;
     const char* verb = nullptr;
     std::uint64_t changes = 0;
-    std::string until_result{};
-    std::string after_result{};
+    Beginning beginning;
   };
-  std::array<Beginning, 32> beginnings_;
+  struct KnownQp {
+    const void* cq = nullptr;
+    std::uint32_t number = 0;
+    std::uint64_t changes = 0;
+    const std::string* name = nullptr;
+  };
+  const Beginning& beginning(const Call& call, const void* object);
+  std::array<KnownCall, 32> known_calls_;
+  std::array<KnownQp, 32> known_qps_;
+  std::set<std::string, std::less<>> names_of_qps_;  // that batches point to
 
   Findings findings_;
   std::map<const void*, std::string> places_;

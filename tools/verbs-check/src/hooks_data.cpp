@@ -197,31 +197,22 @@ int post_send(ibv_qp* qp, ibv_send_wr* requests, ibv_send_wr** bad) {
       [&](const ibv_send_wr& request, bool was_faulty) { data.posted(qp, request, call.where, was_faulty); },
       [&] { data.refused_send(qp); },
       [&](ibv_send_wr* list, ibv_send_wr** refused) { return original(qp->context).post_send(qp, list, refused); });
-  checker.record_often(call, qp, result, [&](Line& line) {
-    line.open("requests", '[');
+  checker.record_often(Shape::sends, call, qp, result, 0, [&](Trace& trace) {
     for (const ibv_send_wr* request = requests; request != nullptr; request = request->next) {
-      line.open("", '{')
-          .add("wr_id", static_cast<std::int64_t>(request->wr_id))
-          .add_plain("opcode", opcode_name(request->opcode))
-          .add_plain("send_flags", send_flag_names(request->send_flags))
-          .add("length", length_of(request->sg_list, request->num_sge))
-          .close();
+      trace.add({.wr_id = request->wr_id,
+                 .length = length_of(request->sg_list, request->num_sge),
+                 .opcode = request->opcode,
+                 .flags = request->send_flags});
     }
-    line.close();
   });
   return result;
 }
 
 void record_receives(const Call& call, const void* queue, int result, const ibv_recv_wr* requests) {
-  Checker::get().record_often(call, queue, result, [&](Line& line) {
-    line.open("requests", '[');
+  Checker::get().record_often(Shape::receives, call, queue, result, 0, [&](Trace& trace) {
     for (const ibv_recv_wr* request = requests; request != nullptr; request = request->next) {
-      line.open("", '{')
-          .add("wr_id", static_cast<std::int64_t>(request->wr_id))
-          .add("length", length_of(request->sg_list, request->num_sge))
-          .close();
+      trace.add({.wr_id = request->wr_id, .length = length_of(request->sg_list, request->num_sge)});
     }
-    line.close();
   });
 }
 
@@ -401,18 +392,14 @@ int poll_cq(ibv_cq* cq, int entries, ibv_wc* completions) {
     }
   }
   std::ranges::for_each(failed, fail_qp);
-  checker.record_often(call, cq, found, [&](Line& line) {
-    line.add("num_entries", entries).close().open("completions", '[');
+  checker.record_often(Shape::completions, call, cq, found, entries, [&](Trace& trace) {
     for (int i = 0; i < found; ++i) {
       const ibv_wc& completion = completions[i];
-      line.open("", '{')
-          .add_plain("qp", checker.name(checker.data.qp_of(completion.qp_num, cq)))
-          .add("wr_id", static_cast<std::int64_t>(completion.wr_id))
-          .add_plain("status", status_name(completion.status));
-      if (completion.status == IBV_WC_SUCCESS) {
-        line.add_plain("opcode", opcode_name(completion.opcode)).add("byte_len", completion.byte_len);
-      }
-      line.close();
+      trace.add({.wr_id = completion.wr_id,
+                 .length = completion.byte_len,
+                 .opcode = completion.opcode,
+                 .status = completion.status,
+                 .qp = checker.name_of_qp(completion.qp_num, cq)});
     }
   });
   return found;

@@ -1,5 +1,6 @@
 #include "trace.hpp"
 
+#include "names.hpp"
 #include "write.hpp"
 
 #include <fcntl.h>
@@ -168,8 +169,9 @@ std::string_view Line::text() {
 
 namespace {
 
-constexpr std::size_t many = 64 * 1024;     // as much may wait
-constexpr std::size_t reserved = 2 * many;  // and a line more
+constexpr std::size_t many = 128 * 1024;  // bytes may wait: in practice half of it, for bounds are not exact
+constexpr std::size_t batch_most = 320;   // bytes of its line, without its beginning: ten fields, and the key
+constexpr std::size_t entry_most = 256;   // with all flags, long numbers, and the name of a QP
 
 }  // namespace
 
@@ -192,15 +194,22 @@ int Trace::adopt(int low, std::string key) {
   ::close(low);
   if (!key.empty()) {
     key_ = std::move(key) + ' ';
-    waiting_.reserve(reserved);  // or memory that is given back, and that the program gets, would have the key in it
   }
+  // So that flush() allocates nothing; and memory that is given back, and that the program gets, has no key in it.
+  waiting_.reserve(2 * many);
+  memory_.resize(many);
+  static_cast<void>(send_flag_names(0));  // makes its table
+  batches_.reserve(many / batch_most);
+  entries_.reserve(many / entry_most);
   return code;
 }
 
-void Trace::add(Line& line) {
-  if (!is_open()) {
-    return;
-  }
+Line Trace::line() {
+  settle();
+  return Line{std::move(memory_)};
+}
+
+void Trace::append(Line&& line) {
   if (!key_.empty()) {
     // The program may have written there, and not ended its line.
     waiting_ += waiting_.empty() ? "\n" : "";
@@ -208,20 +217,89 @@ void Trace::add(Line& line) {
   }
   waiting_ += line.text();
   waiting_ += '\n';
-  has_waiting_.store(true, std::memory_order_relaxed);
   memory_ = std::move(line).take_memory();
-  if (waiting_.size() > many) {
+}
+
+void Trace::add(Line& line) {
+  if (!is_open()) {
+    return;
+  }
+  append(std::move(line));
+  has_waiting_.store(true, std::memory_order_relaxed);
+  bound_ = waiting_.size();
+  if (bound_ > many) {
     flush();
   }
 }
 
+void Trace::add(Batch batch) {
+  batch.count = entries_.size() - settled_;
+  settled_ = entries_.size();
+  batches_.push_back(batch);
+  has_waiting_.store(true, std::memory_order_relaxed);
+  bound_ += batch_most + batch.beginning->until_result.size() + batch.beginning->after_result.size() +
+            batch.count * entry_most;
+  if (bound_ > many) {
+    flush();
+  }
+}
+
+namespace {
+
+void add_entry(Line& line, Shape shape, const Entry& entry) {
+  line.open("", '{');
+  if (shape == Shape::completions) {
+    line.add_plain("qp", *entry.qp);
+  }
+  line.add("wr_id", static_cast<std::int64_t>(entry.wr_id));
+  if (shape == Shape::completions) {
+    line.add_plain("status", status_name(static_cast<ibv_wc_status>(entry.status)));
+    if (entry.status == IBV_WC_SUCCESS) {
+      line.add_plain("opcode", opcode_name(static_cast<ibv_wc_opcode>(entry.opcode))).add("byte_len", entry.length);
+    }
+  } else {
+    if (shape == Shape::sends) {
+      line.add_plain("opcode", opcode_name(static_cast<ibv_wr_opcode>(entry.opcode)))
+          .add_plain("send_flags", send_flag_names(entry.flags));
+    }
+    line.add("length", entry.length);
+  }
+  line.close();
+}
+
+}  // namespace
+
+void Trace::settle() {
+  const Entry* entry = entries_.data();
+  for (const Batch& batch : batches_) {
+    Line line{std::move(memory_)};
+    line.add("time_ns", batch.time_ns).add("pid", batch.process).add("thread", batch.thread);
+    line.add_raw(batch.beginning->until_result).add_raw(batch.result).add_raw(batch.beginning->after_result);
+    line.open("args", '{');
+    if (batch.shape == Shape::completions) {
+      line.add("num_entries", batch.num_entries).close().open("completions", '[');
+    } else {
+      line.open("requests", '[');
+    }
+    for (const Entry* const end = entry + batch.count; entry != end; ++entry) {
+      add_entry(line, batch.shape, *entry);
+    }
+    append(std::move(line));
+  }
+  batches_.clear();
+  entries_.clear();
+  settled_ = 0;
+}
+
 void Trace::flush() {
+  settle();
   // A trace on a full disk ends; the program that is watched goes on.
-  if (is_open() && !write_all(descriptor_, waiting_)) {
+  if (is_open() && !waiting_.empty() && !write_all(descriptor_, waiting_)) {
     ::close(descriptor_);
     descriptor_ = -1;
   }
   waiting_.clear();
+  bound_ = 0;
   has_waiting_ = false;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace verbs_check {
 
@@ -55,6 +56,36 @@ private:
 // "a\"b" for a"b.
 [[nodiscard]] std::string json_text(std::string_view text);
 
+// What the lines of a call have before and after its result, as JSON.
+struct Beginning {
+  std::string until_result;  // ,"verb":"ibv_poll_cq","object":"CQ #1","result":
+  std::string after_result;  // ,"where":"main, a.cpp:12"
+};
+
+// A request that was posted, or a completion that was polled.
+struct Entry {
+  std::uint64_t wr_id = 0;
+  std::int64_t length = 0;
+  int opcode = 0;
+  unsigned flags = 0;               // of a send
+  int status = 0;                   // of a completion
+  const std::string* qp = nullptr;  // of a completion: its name
+};
+
+enum class Shape { sends, receives, completions };
+
+// A call that moves data. Making a line takes longer than the call: it is kept like this until it is written.
+struct Batch {
+  Shape shape = Shape::sends;
+  const Beginning* beginning = nullptr;
+  std::int64_t time_ns = 0;
+  std::int64_t process = 0;
+  std::int64_t thread = 0;
+  std::int64_t result = 0;
+  std::int64_t num_entries = 0;  // of ibv_poll_cq
+  std::size_t count = 0;         // of its entries
+};
+
 // Writes whole lines only, so that what a SIGKILL leaves ends with a whole line.
 class Trace {
 public:
@@ -68,8 +99,15 @@ public:
   [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
 
   // A new line, and its end: it waits for flush(), or until there are many. There is one at a time as a rule.
-  [[nodiscard]] Line line() { return Line{std::move(memory_)}; }
+  [[nodiscard]] Line line();
   void add(Line& line);
+
+  // The same for a call that moves data: each entry, then the batch. What they point to stays until settle().
+  void add(const Entry& entry) { entries_.push_back(entry); }
+  void add(Batch batch);
+
+  // Makes lines of the batches. Allocates nothing.
+  void settle();
 
   // Writes what waits. Allocates nothing.
   void flush();
@@ -78,7 +116,13 @@ public:
 
 private:
   int descriptor_ = -1;
+  void append(Line&& line);
+
   std::string key_;
+  std::vector<Batch> batches_;
+  std::vector<Entry> entries_;
+  std::size_t settled_ = 0;  // entries that are of batches
+  std::size_t bound_ = 0;    // on the bytes that wait when the batches have become lines
   std::string waiting_;
   std::string memory_;
   std::atomic<bool> has_waiting_{false};
