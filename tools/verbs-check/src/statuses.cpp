@@ -222,7 +222,8 @@ std::optional<Fault> DataPath::fault_of_status(const Queues& queues, const Reque
       break;
     case IBV_WC_LOC_LEN_ERR:
       if (is_send) {
-        causes.likely("the message is longer than max_msg_sz of the port");
+        causes.likely(
+            "the message is longer than max_msg_sz of the port (hardware may refuse it; Soft-RoCE carries it)");
       } else {
         causes.certain(too_short, "the message is longer than the receive, which is " + room + " bytes");
         causes.likely("the message is longer than the receive, which is " + room + " bytes");
@@ -236,7 +237,8 @@ std::optional<Fault> DataPath::fault_of_status(const Queues& queues, const Reque
     case IBV_WC_LOC_QP_OP_ERR:
       if (is_send) {
         causes.likely("an lkey is not one of this PD now (Soft-RoCE; hardware says LOC_PROT_ERR)");
-        causes.likely("the message is longer than max_msg_sz of the port (Soft-RoCE; hardware says LOC_LEN_ERR)");
+        causes.likely(
+            "the message is longer than max_msg_sz of the port (hardware may refuse it; Soft-RoCE carries it)");
       } else {
         causes.certain(too_short, "the message is longer than the receive, which is " + room + " bytes");
         causes.likely("the message is longer than the receive, which is " + room +
