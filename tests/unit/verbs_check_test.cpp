@@ -7,8 +7,10 @@
 #include "transition.hpp"
 
 #include <gtest/gtest.h>
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -458,6 +460,80 @@ TEST(VerbsCheckTrace, WritesWholeLinesAtTheEnd) {
   EXPECT_EQ(text.str(), "{}\n{\"a\":1}\n{}\n");
   unlink(path.c_str());
   EXPECT_EQ(closed.open("/nonexistent/trace"), ENOENT);
+}
+
+// What a trace with this key has written, when `fill` has added to it.
+template <class Fill>
+std::string written(const std::string& key, Fill fill) {
+  const std::string path = testing::TempDir() + "verbs-check-batches-" + std::to_string(getpid());
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  Trace trace;
+  EXPECT_EQ(trace.adopt(descriptor, key), 0);
+  fill(trace);
+  trace.flush();
+  std::ostringstream text;
+  text << std::ifstream{path}.rdbuf();
+  unlink(path.c_str());
+  return text.str();
+}
+
+TEST(VerbsCheckTrace, KeepsBatchesInTheirPlace) {
+  const Beginning beginning{.until_result = ",\"verb\":\"v\",\"result\":", .after_result = ",\"where\":\"w\""};
+  const std::string qp = "QP #1";
+  const std::string text = written("", [&](Trace& trace) {
+    trace.add(Entry{.wr_id = 7, .length = 64, .opcode = IBV_WR_SEND, .flags = IBV_SEND_SIGNALED});
+    trace.add(Batch{.shape = Shape::sends, .beginning = &beginning, .time_ns = 1, .process = 2, .thread = 3});
+    trace.add(Batch{.shape = Shape::receives, .beginning = &beginning, .time_ns = 2, .result = EINVAL});
+    EXPECT_TRUE(trace.has_waiting());
+    Line line = trace.line();
+    trace.add(line);
+    trace.add(Entry{.wr_id = ~0ULL, .status = IBV_WC_RETRY_EXC_ERR, .qp = &qp});
+    trace.add(Entry{.length = 5, .opcode = IBV_WC_RECV, .qp = &qp});
+    trace.add(Batch{.shape = Shape::completions, .beginning = &beginning, .result = 2, .num_entries = 9});
+  });
+  const std::string call = R"(,"verb":"v","result":)";
+  EXPECT_EQ(text,
+            R"({"time_ns":1,"pid":2,"thread":3)" + call +
+                R"(0,"where":"w","args":{"requests":[{"wr_id":7,"opcode":"IBV_WR_SEND",)" +
+                R"("send_flags":"IBV_SEND_SIGNALED","length":64}]}})" + "\n" + R"({"time_ns":2,"pid":0,"thread":0)" +
+                call + R"(22,"where":"w","args":{"requests":[]}})" + "\n{}\n" + R"({"time_ns":0,"pid":0,"thread":0)" +
+                call + R"(2,"where":"w","args":{"num_entries":9},"completions":[)" +
+                R"({"qp":"QP #1","wr_id":-1,"status":"IBV_WC_RETRY_EXC_ERR"},)" +
+                R"({"qp":"QP #1","wr_id":0,"status":"IBV_WC_SUCCESS","opcode":"IBV_WC_RECV","byte_len":5}]})" + "\n");
+}
+
+TEST(VerbsCheckTrace, WritesManyBatchesByItself) {
+  const Beginning beginning{};
+  std::size_t waited = 0;
+  const std::string text = written("", [&](Trace& trace) {
+    for (int i = 0; i < 1000; ++i) {
+      trace.add(Entry{});
+      trace.add(Batch{.shape = Shape::receives, .beginning = &beginning});
+      waited += trace.has_waiting() ? 1 : 0;
+    }
+  });
+  EXPECT_LT(waited, 1000U);
+  EXPECT_EQ(std::ranges::count(text, '\n'), 1000);
+}
+
+TEST(VerbsCheckTrace, PutsTheKeyBeforeEachLine) {
+  const Beginning beginning{};
+  const std::string text = written("c0de", [&](Trace& trace) {
+    for (int i = 0; i < 2; ++i) {
+      Line line = trace.line();
+      trace.add(line);
+      trace.add(Batch{.shape = Shape::receives, .beginning = &beginning});
+      trace.flush();
+    }
+  });
+  const std::string both =
+      "\nc0de {}\nc0de "
+      R"({"time_ns":0,"pid":0,"thread":0,"args":{"requests":[]}})"
+      "\n";
+  EXPECT_EQ(text, both + both);
+  Trace wrong;
+  EXPECT_EQ(wrong.adopt(open("/dev/null", O_RDONLY), "c0de"), EBADF);
+  EXPECT_EQ(wrong.adopt(-1, "c0de"), EBADF);
 }
 
 }  // namespace
