@@ -6,8 +6,8 @@
 #include "trace.hpp"
 #include "transition.hpp"
 
-#include <gtest/gtest.h>
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -128,7 +128,7 @@ TEST(VerbsCheckModel, NumbersEachKindByItself) {
   EXPECT_EQ(model.add(at(1), Kind::pd, at(0), {}).name, "PD #1");
   EXPECT_EQ(model.add(at(2), Kind::cq, at(0), {}).name, "CQ #1");
   EXPECT_EQ(model.add(at(3), Kind::pd, at(0), {}).name, "PD #2");
-  EXPECT_STREQ(kind_name(Kind::ah), "address handle");
+  EXPECT_EQ(model.add(at(4), Kind::imported_mr, at(0), {}).name, "imported MR #1");
   EXPECT_STREQ(create_verb(Kind::mr), "ibv_reg_mr");
   EXPECT_STREQ(destroy_verb(Kind::device_list), "ibv_free_device_list");
 }
@@ -509,7 +509,7 @@ TEST(VerbsCheckTrace, WritesManyBatchesByItself) {
     for (int i = 0; i < 1000; ++i) {
       trace.add(Entry{});
       trace.add(Batch{.shape = Shape::receives, .beginning = &beginning});
-      waited += trace.has_waiting() ? 1 : 0;
+      waited += trace.has_waiting() ? 1U : 0U;
     }
   });
   EXPECT_LT(waited, 1000U);
@@ -517,7 +517,7 @@ TEST(VerbsCheckTrace, WritesManyBatchesByItself) {
 }
 
 TEST(VerbsCheckTrace, PutsTheKeyBeforeEachLine) {
-  const Beginning beginning{};
+  const Beginning beginning{.until_result = ",\"result\":", .after_result = ""};
   const std::string text = written("c0de", [&](Trace& trace) {
     for (int i = 0; i < 2; ++i) {
       Line line = trace.line();
@@ -528,7 +528,7 @@ TEST(VerbsCheckTrace, PutsTheKeyBeforeEachLine) {
   });
   const std::string both =
       "\nc0de {}\nc0de "
-      R"({"time_ns":0,"pid":0,"thread":0,"args":{"requests":[]}})"
+      R"({"time_ns":0,"pid":0,"thread":0,"result":0,"args":{"requests":[]}})"
       "\n";
   EXPECT_EQ(text, both + both);
   Trace wrong;

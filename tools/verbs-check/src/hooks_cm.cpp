@@ -83,32 +83,59 @@ void look_at_kept_event(const Call& call, rdma_cm_id* id, int result, int code) 
   }
 }
 
+// What came of a call: what it returned, and errno as it has left it.
+template <class T>
+struct Outcome {
+  T result;
+  int code;
+  bool has_failed;
+};
+
+// Makes the call. A verb that fails returns `failed`.
+template <class T, class Real>
+Outcome<T> made(T failed, Real real) {
+  const Within within;
+  const T result = real();
+  return {result, errno, result == failed};
+}
+
+// The same, unless the call shall fail.
+template <class T, class Real>
+Outcome<T> attempt(const Call& call, T failed, Real real) {
+  const int code = Checker::get().injected(call);
+  return code != 0 ? Outcome<T>{failed, code, true} : made(failed, real);
+}
+
+// Takes it down, and hands it to the program.
+template <class T, class Arguments>
+T answer(const Call& call, const void* object, const Outcome<T>& outcome, Arguments arguments) {
+  Checker::get().record(call, object, outcome.has_failed ? outcome.code : 0, arguments);
+  errno = outcome.code;
+  return outcome.result;
+}
+
+template <class T>
+T answer(const Call& call, const void* object, const Outcome<T>& outcome) {
+  return answer(call, object, outcome, [](Line&) {});
+}
+
 // A verb that answers 0, or -1 with errno, and is given a cm_id. `must_be_bound`: it would crash without a device.
 template <class Real>
 int on_id(const Call& call, rdma_cm_id* id, bool must_be_bound, Real real) {
   if (call.is_inner) {
     return real();
   }
-  if (is_gone(call, id)) {
+  if (is_gone(call, id) || (is_faulty(call, id) && must_be_bound && id->verbs == nullptr)) {
     errno = EINVAL;
     return -1;
   }
-  if (is_faulty(call, id) && must_be_bound && id->verbs == nullptr) {
-    errno = EINVAL;
-    return -1;
-  }
-  Checker& checker = Checker::get();
-  int result = -1;
-  int code = checker.injected(call);
-  if (code == 0) {
-    const Within within;
-    result = real();
-    code = errno;
-    look_at_kept_event(call, id, result, code);
-  }
-  checker.record(call, id, result == 0 ? 0 : code);
-  errno = code;
-  return result;
+  return answer(call, id, attempt(call, -1, [&] {
+                  const int result = real();
+                  const int code = errno;
+                  look_at_kept_event(call, id, result, code);
+                  errno = code;
+                  return result;
+                }));
 }
 
 // The object that an event keeps from being destroyed: for a request that is the listening cm_id.
@@ -142,20 +169,11 @@ int make_id(const Call& call, const void* needed, rdma_cm_id** made, Step step, 
     errno = EINVAL;
     return -1;
   }
-  Checker& checker = Checker::get();
-  int result = -1;
-  int code = checker.injected(call);
-  if (code == 0) {
-    const Within within;
-    result = real();
-    code = errno;
-  }
-  if (result == 0) {
+  const Outcome<int> outcome = attempt(call, -1, real);
+  if (!outcome.has_failed) {
     add_id(call, *made, step, waits_itself);
   }
-  checker.record(call, result == 0 ? *made : nullptr, result == 0 ? 0 : code);
-  errno = code;
-  return result;
+  return answer(call, outcome.has_failed ? nullptr : *made, outcome);
 }
 
 // Before rdma_destroy_id and its like.
@@ -198,20 +216,16 @@ int destroy_id(const Call& call, rdma_cm_id* id, Real real) {
       checker.model.remove(id, call.where);
     }
   }
-  const Within within;
-  const int result = real();
-  const int code = errno;
+  const Outcome<int> outcome = made(-1, real);
   {
     const std::lock_guard lock{checker.mutex};
-    if (result != 0 && taken.sequence != 0) {
-      checker.model.restore(id, taken);
-    } else if (result == 0) {
+    if (!outcome.has_failed) {
       checker.cm.remove(id);
+    } else if (taken.sequence != 0) {
+      checker.model.restore(id, taken);
     }
   }
-  checker.record(call, id, result == 0 ? 0 : code);
-  errno = code;
-  return result;
+  return answer(call, id, outcome);
 }
 
 // What is wrong with making a QP on this cm_id. True: the library would crash.
@@ -286,21 +300,12 @@ rdma_event_channel* rdma_create_event_channel() {
   if (call.is_inner) {
     return next();
   }
-  Checker& checker = Checker::get();
-  rdma_event_channel* made = nullptr;
-  int code = checker.injected(call);
-  if (code == 0) {
-    const Within within;
-    made = next();
-    code = errno;
+  const auto outcome = attempt(call, static_cast<rdma_event_channel*>(nullptr), next);
+  if (!outcome.has_failed) {
+    const std::lock_guard lock{Checker::get().mutex};
+    add(call, outcome.result, Kind::event_channel, {});
   }
-  if (made != nullptr) {
-    const std::lock_guard lock{checker.mutex};
-    add(call, made, Kind::event_channel, {});
-  }
-  checker.record(call, made, made == nullptr ? code : 0);
-  errno = code;
-  return made;
+  return answer(call, outcome.result, outcome);
 }
 
 void rdma_destroy_event_channel(rdma_event_channel* channel) {
@@ -375,14 +380,8 @@ int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
     const std::lock_guard lock{checker.mutex};
     say_refusals(call, nullptr);
   }
-  int result = -1;
-  int code = checker.injected(call);
-  if (code == 0) {
-    const Within within;
-    result = next(channel, event);
-    code = errno;
-  }
-  if (result == 0) {
+  const Outcome<int> outcome = attempt(call, -1, [&] { return next(channel, event); });
+  if (!outcome.has_failed) {
     const rdma_cm_event& got = **event;
     if (got.event == RDMA_CM_EVENT_CONNECT_REQUEST) {
       add_id(call, got.id, Step::request, false);
@@ -392,15 +391,13 @@ int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
     add(call, *event, Kind::cm_event, {held_by(got)});
     checker.model.living(*event)->name = event_name(got.event);
   }
-  checker.record(call, channel, result == 0 ? 0 : code, [&](Line& line) {
-    if (result == 0) {
+  return answer(call, channel, outcome, [&](Line& line) {
+    if (!outcome.has_failed) {
       line.add("event", event_name((*event)->event))
           .add("status", (*event)->status)
           .add("id", checker.name((*event)->id));
     }
   });
-  errno = code;
-  return result;
 }
 
 int rdma_ack_cm_event(rdma_cm_event* event) {

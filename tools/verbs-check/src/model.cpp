@@ -9,32 +9,31 @@ namespace {
 
 struct KindTexts {
   const char* name;
-  const char* abbreviation;
   const char* create;
   const char* destroy;
 };
 
 constexpr std::array kinds{
-    KindTexts{"device list", "device list", "ibv_get_device_list", "ibv_free_device_list"},
-    KindTexts{"context", "context", "ibv_open_device", "ibv_close_device"},
-    KindTexts{"completion channel", "channel", "ibv_create_comp_channel", "ibv_destroy_comp_channel"},
-    KindTexts{"protection domain", "PD", "ibv_alloc_pd", "ibv_dealloc_pd"},
-    KindTexts{"memory region", "MR", "ibv_reg_mr", "ibv_dereg_mr"},
-    KindTexts{"completion queue", "CQ", "ibv_create_cq", "ibv_destroy_cq"},
-    KindTexts{"shared receive queue", "SRQ", "ibv_create_srq", "ibv_destroy_srq"},
-    KindTexts{"queue pair", "QP", "ibv_create_qp", "ibv_destroy_qp"},
-    KindTexts{"address handle", "AH", "ibv_create_ah", "ibv_destroy_ah"},
-    KindTexts{"event channel", "event channel", "rdma_create_event_channel", "rdma_destroy_event_channel"},
-    KindTexts{"connection identifier", "cm_id", "rdma_create_id", "rdma_destroy_id"},
-    KindTexts{"connection event", "cm event", "rdma_get_cm_event", "rdma_ack_cm_event"},
-    KindTexts{"address list", "rdma_addrinfo", "rdma_getaddrinfo", "rdma_freeaddrinfo"},
-    KindTexts{"list of contexts", "list of contexts", "rdma_get_devices", "rdma_free_devices"},
-    KindTexts{"device memory", "DM", "ibv_alloc_dm", "ibv_free_dm"},
-    KindTexts{"XRC domain", "XRCD", "ibv_open_xrcd", "ibv_close_xrcd"},
-    KindTexts{"flow", "flow", "ibv_create_flow", "ibv_destroy_flow"},
-    KindTexts{"memory window", "MW", "ibv_alloc_mw", "ibv_dealloc_mw"},
-    KindTexts{"imported protection domain", "imported PD", "ibv_import_pd", "ibv_unimport_pd"},
-    KindTexts{"imported memory region", "imported MR", "ibv_import_mr", "ibv_unimport_mr"},
+    KindTexts{"device list", "ibv_get_device_list", "ibv_free_device_list"},
+    KindTexts{"context", "ibv_open_device", "ibv_close_device"},
+    KindTexts{"channel", "ibv_create_comp_channel", "ibv_destroy_comp_channel"},
+    KindTexts{"PD", "ibv_alloc_pd", "ibv_dealloc_pd"},
+    KindTexts{"MR", "ibv_reg_mr", "ibv_dereg_mr"},
+    KindTexts{"CQ", "ibv_create_cq", "ibv_destroy_cq"},
+    KindTexts{"SRQ", "ibv_create_srq", "ibv_destroy_srq"},
+    KindTexts{"QP", "ibv_create_qp", "ibv_destroy_qp"},
+    KindTexts{"AH", "ibv_create_ah", "ibv_destroy_ah"},
+    KindTexts{"event channel", "rdma_create_event_channel", "rdma_destroy_event_channel"},
+    KindTexts{"cm_id", "rdma_create_id", "rdma_destroy_id"},
+    KindTexts{"cm event", "rdma_get_cm_event", "rdma_ack_cm_event"},
+    KindTexts{"rdma_addrinfo", "rdma_getaddrinfo", "rdma_freeaddrinfo"},
+    KindTexts{"list of contexts", "rdma_get_devices", "rdma_free_devices"},
+    KindTexts{"DM", "ibv_alloc_dm", "ibv_free_dm"},
+    KindTexts{"XRCD", "ibv_open_xrcd", "ibv_close_xrcd"},
+    KindTexts{"flow", "ibv_create_flow", "ibv_destroy_flow"},
+    KindTexts{"MW", "ibv_alloc_mw", "ibv_dealloc_mw"},
+    KindTexts{"imported PD", "ibv_import_pd", "ibv_unimport_pd"},
+    KindTexts{"imported MR", "ibv_import_mr", "ibv_unimport_mr"},
 };
 
 const KindTexts& texts(Kind kind) { return kinds.at(static_cast<std::size_t>(kind)); }
@@ -43,7 +42,6 @@ constexpr std::size_t tombstones_kept = 4096;
 
 }  // namespace
 
-const char* kind_name(Kind kind) { return texts(kind).name; }
 const char* create_verb(Kind kind) { return texts(kind).create; }
 const char* destroy_verb(Kind kind) { return texts(kind).destroy; }
 
@@ -55,7 +53,7 @@ Object& Model::add(const void* address, Kind kind, const void* made, std::set<co
   Object object;
   object.kind = kind;
   object.number = ++made_[kind];
-  object.name = std::string{texts(kind).abbreviation} + " #" + std::to_string(object.number);
+  object.name = std::string{texts(kind).name} + " #" + std::to_string(object.number);
   object.made = made;
   object.destroy = texts(kind).destroy;
   object.used = std::move(used);

@@ -33,7 +33,6 @@ enum class Kind {
   imported_mr
 };
 
-[[nodiscard]] const char* kind_name(Kind kind);     // "completion queue"
 [[nodiscard]] const char* create_verb(Kind kind);   // "ibv_create_cq"
 [[nodiscard]] const char* destroy_verb(Kind kind);  // "ibv_destroy_cq"
 
