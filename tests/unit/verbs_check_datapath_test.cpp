@@ -426,6 +426,18 @@ TEST_F(DataPathTest, AProgramThatNeverPollsDoesNotFillTheMemory) {
   EXPECT_EQ(taken(), 0U);
 }
 
+TEST_F(DataPathTest, ReceivesThatNobodySeesCompleteDoNotFillTheMemory) {
+  data.add_srq(&srq, {.pd = &pd, .depth = depth, .max_sge = 1});
+  data.unwatch_cq(&cq);  // polled through the extended interface
+  for (unsigned i = 0; i < 1000; ++i) {
+    data.posted(&qp, ibv_recv_wr{.wr_id = i}, nullptr);
+    data.posted_srq(&srq, ibv_recv_wr{.wr_id = i}, nullptr);
+  }
+  EXPECT_LE(data.find(&qp)->receives.size(), 2 * depth + 1);
+  EXPECT_EQ(data.find(&qp)->receives.back().wr_id, 999U);
+  EXPECT_LE(data.find_cq(&cq)->outstanding, 2 * depth + 1);
+}
+
 // Numbers are unique within a device, and a program may open two.
 TEST_F(DataPathTest, TwoQpsWithEqualNumber) {
   data.add_cq(&other_cq, 100);

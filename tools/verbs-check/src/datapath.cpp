@@ -309,12 +309,20 @@ void DataPath::posted(const void* qp, const ibv_recv_wr& request, const void* wh
   if (queues == nullptr) {
     return;
   }
+  // Bounded as the sends are: of a CQ that is polled by ways that are not modelled no receive comes back.
+  if (queues->receives.size() > 2 * std::size_t{queues->asked.max_recv_wr}) {
+    expect(queues->recv_cq, -1);
+    queues->receives.pop_front();
+  }
   expect(queues->recv_cq, 1);
   queues->receives.push_back(receive_request(request, where, was_faulty));
 }
 
 void DataPath::posted_srq(const void* srq, const ibv_recv_wr& request, const void* where, bool was_faulty) {
   if (const auto found = srqs_.find(srq); found != srqs_.end()) {
+    if (found->second.receives.size() > 2 * std::size_t{found->second.depth}) {
+      found->second.receives.pop_front();
+    }
     found->second.receives.push_back(receive_request(request, where, was_faulty));
   }
 }
