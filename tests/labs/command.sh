@@ -7,16 +7,10 @@ for tool in jq /usr/bin/jsonschema; do # not another one of a Python of the user
   command -v $tool >/dev/null || { printf '%s is not installed (./lab test installs it)\n' $tool; exit 77; }
 done
 RUN_LIMIT=240
-copy=$(mktemp -d "$LAB_ROOT/build/tests/labs.XXXXXX") # below the checkout: the hosts see it
-trap 'clean_up "$copy" "$LAB_ROOT/build/tests/verdicts-$$"' EXIT
-cp -r "$LAB_ROOT"/{lab,tools,labs,solutions,chapters} "$copy/"
-ln -s "$LAB_ROOT/build" "$copy/build"
-rm -f "$copy"/labs/*/lab.cpp.backup-*
-for folder in "$copy"/labs/*/; do # as handed out, whatever is at work here
-  name=$(basename "$folder")
-  awk -f "$LAB_ROOT/tools/judge/compose.awk" "$folder/starter.inc" "$copy/solutions/$name/lab.cpp" >"$folder/lab.cpp"
-done
-export LAB_STATE=${LAB_STATE:-$LAB_ROOT/.lab} LAB_VERDICTS=$copy/build/tests/verdicts-$$
+# shellcheck source=tests/labs/copy.sh
+. "$LAB_ROOT/tests/labs/copy.sh"
+copy_of_labs
+trap 'clean_up "$copy" "$LAB_VERDICTS"' EXIT
 lab() { run "$copy/lab" "$@"; }
 mine=$copy/labs/03-protection-domain/lab.cpp
 solution=$copy/solutions/03-protection-domain/lab.cpp

@@ -50,6 +50,7 @@ for folder in labs/*/; do
   title=$(sed -n "1s/^# Lab $number: //p" "$folder/README.md")
   [[ -n $title ]] || wrong "$folder/README.md: the title does not begin with '# Lab $number: '"
   [[ $(headings "$folder/README.md") == "$sections" ]] || wrong "$folder/README.md: the sections are not"$'\n'"$sections"
+  # shellcheck disable=SC2016 # backquotes of Markdown
   cmp -s <(sed -n 's/^| `\([a-z0-9-]*\)` | \([0-9]*\) | \(.*\) |$/\1\t\2\t\3/p' "$folder/README.md") \
     <("build/labs/judge-$number" --list | cut -f 1-3) || {
     wrong "$folder/README.md: its table of checks is not what the judge has:"
@@ -67,7 +68,7 @@ for folder in labs/*/; do
     hints=$(awk -v title="## Step $step" '/^## / { inside = $0 == title; next } inside && sub(/\. .*/, "") && /^[0-9]+$/' "$folder/hints.md")
     [[ $hints == $'1\n2\n3' ]] || wrong "$folder/hints.md has no three hints for step $step"
   done
-  [[ $(headings "$folder/hints.md") == "$(sed 's/^/Step /' <<<"$numbers")" ]] || wrong "$folder/hints.md has other sections than the steps"
+  [[ $(headings "$folder/hints.md") == "Step ${numbers//$'\n'/$'\n'Step }" ]] || wrong "$folder/hints.md has other sections than the steps"
   while IFS=$'\t' read -r id _ _ step; do
     [[ $id == builds ]] || grep -qx "$step" <<<"$numbers" || wrong "the check '$id' of lab $number leads to step $step, which is not there"
   done < <("build/labs/judge-$number" --list)

@@ -17,6 +17,7 @@ table() {
     name=$(basename "$folder")
     for file in "$folder"wrong/*.inc; do
       # The sentences of the head, up to "// fails:".
+      # shellcheck disable=SC2016 # backquotes of Markdown
       printf '| %s | %s | `%s` |\n' "${name%%-*}" "$(awk '/^\/\/ (fails|seen): / || !/^\/\// { exit } { sub(/^\/\/ /, ""); printf "%s%s", sep, $0; sep = " " }' "$file" | sed 's/|/\\|/g')" \
         "$(sed -nE 's,^// fails: ([a-z0-9-]+).*,\1,p' "$file")"
     done

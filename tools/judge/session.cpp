@@ -209,6 +209,7 @@ struct Session::State {
     json peer_request{};
     std::optional<json> answer{};
     std::optional<json> peer_answer{};
+    bool elsewhere = false;  // the submission runs on the other host: it has no peer, and both have time
     bool started = false;
     bool peer_started = false;
   };
@@ -265,7 +266,7 @@ struct Session::State {
   // Starts a run, or the side of it that has to listen first.
   void begin(Item& item) {
     if (item.peer_id == 0) {
-      own->send(item.request);
+      (item.elsewhere ? *peer : *own).send(item.request);
       item.started = true;
       return;
     }
@@ -311,17 +312,18 @@ struct Session::State {
   void receive(Line& line, bool own_side, std::vector<Item>& items) {
     for (json& answer : line.receive()) {
       const int id = answer.at("id");
-      if (id == 0 && own_side) {
-        for (const std::string name : answer.at("devices")) {
+      if (id == 0) {  // what a box begins with
+        for (const std::string name : own_side ? answer.at("devices") : json::array()) {
           device += (device.empty() ? "" : " ") + name;
         }
+        continue;
       }
       for (Item& item : items) {
         if (id < 0 && (id == -item.id || id == -item.peer_id)) {
           go_on(item, answer.at("listening"));
-        } else if (own_side && id == item.id) {
+        } else if (id == item.id) {
           item.answer = std::move(answer);
-        } else if (!own_side && id == item.peer_id) {
+        } else if (id == item.peer_id) {
           item.peer_answer = std::move(answer);
         }
       }
@@ -356,9 +358,13 @@ Outcomes Session::run(const std::vector<Run>& runs) {
   }
   std::vector<State::Item> items;
   items.reserve(runs.size());
+  // For a few runs it is not worth starting it.
+  constexpr std::size_t few = 2;
+  const bool share = !state.setup.peer_box.empty() && (state.peer || runs.size() > few);
   for (const Run& run : runs) {
     items.push_back(state.prepare(run));
-    if (run.peer && !state.peer) {
+    items.back().elsewhere = share && !run.peer && items.size() % 2 == 0;
+    if ((run.peer || items.back().elsewhere) && !state.peer) {
       if (state.setup.peer_box.empty()) {
         throw Trouble{"this lab needs a second host"};
       }
