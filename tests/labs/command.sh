@@ -108,6 +108,7 @@ expect_status 0
 expect_err "warning: unused variable"
 
 # watch: checks what is saved.
+: >"$WORK/watch" # here: it is looked at from now on
 timeout "$(scaled 120)" "$copy/lab" watch 03 </dev/null >"$WORK/watch" 2>&1 &
 STARTED[watch]=$! COMMANDS[watch]='lab watch 03' FINISHED[watch]=
 wait_for watch '5 of 100 points'
