@@ -215,7 +215,12 @@ private:
     }
     make(std::move(further));
     for (const std::size_t at : now) {
-      decide(lab_.checks[at], of_check[at], verdicts_[at + 1]);
+      try {
+        decide(lab_.checks[at], of_check[at], verdicts_[at + 1]);
+      } catch (const std::exception& error) {  // a check that has not thought of this submission
+        verdicts_[at + 1].status = Status::error;
+        verdicts_[at + 1].why.seen = std::string{"the check itself has failed: "} + error.what();
+      }
       open_[at] = false;
     }
   }
