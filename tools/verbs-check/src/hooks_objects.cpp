@@ -430,6 +430,13 @@ ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
             .add("sq_sig_all", attr->sq_sig_all);
         if (made != nullptr) {
           line.add("qp_num", made->qp_num);
+          line.open("granted", '{')
+              .add("max_send_wr", attr->cap.max_send_wr)
+              .add("max_recv_wr", attr->cap.max_recv_wr)
+              .add("max_send_sge", attr->cap.max_send_sge)
+              .add("max_recv_sge", attr->cap.max_recv_sge)
+              .add("max_inline_data", attr->cap.max_inline_data)
+              .close();
         }
       },
       [&](int code) -> std::vector<Fault> {
