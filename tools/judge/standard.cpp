@@ -111,6 +111,11 @@ bool destroys(const std::string& verb) {
          verb.starts_with("ibv_close_");
 }
 
+bool makes(const std::string& verb) {
+  return verb.starts_with("ibv_create_") || verb.starts_with("ibv_alloc_") || verb.starts_with("ibv_reg_") ||
+         verb == "ibv_open_device" || verb == "ibv_get_device_list";
+}
+
 struct Numbered {
   const Call* call;
   unsigned number;  // of the calls of its verb in the process, from 1
@@ -161,9 +166,29 @@ std::set<std::string> staying_with(const std::string& object, const Outcome& cle
   return stays;
 }
 
+// What was made and not destroyed, but for what stays. A device that is closed all the same takes them along: what
+// verbs-check says then names only those that nobody else uses.
+std::optional<Call> left_behind(const Outcome& outcome, const std::set<std::string>& stays) {
+  const auto is_gone = [&](const Call& made) {
+    return std::ranges::any_of(outcome.calls, [&](const Call& call) {
+      return call.object == made.object && call.result == 0 &&
+             (destroys(call.verb) || call.verb == "ibv_free_device_list");
+    });
+  };
+  for (const Call& call : outcome.calls) {
+    if (makes(call.verb) && call.result == 0 && !call.object.empty() && !stays.contains(call.object) &&
+        !is_gone(call)) {
+      return call;
+    }
+  }
+  return {};
+}
+
 Judgement judge_failed_call(const Run& run, const Numbered& failed, const Outcome& clean_run, const Outcome& outcome) {
   const std::string& verb = failed.call->verb;
   const std::string when = name_of(run, failed);
+  const char* const leaves_out =
+      "a path on which an error is thrown or returned leaves out a destroy verb: let an owner do it";
   if (outcome.err.find(verb) == std::string::npos) {
     return Failure{"a message on standard error that names " + verb + " when " + when,
                    "on standard error: " + excerpt(outcome.err) + "; the call is in " + failed.call->where,
@@ -180,9 +205,12 @@ Judgement judge_failed_call(const Run& run, const Numbered& failed, const Outcom
       return at != std::string::npos && std::isdigit(about[at + object.size()]) == 0;
     });
     if (!known && !follows) {
-      return Failure{"everything that was made is destroyed when " + when, describe(finding),
-                     "a path on which an error is thrown or returned leaves out a destroy verb: let an owner do it"};
+      return Failure{"everything that was made is destroyed when " + when, describe(finding), leaves_out};
     }
+  }
+  if (const auto left = left_behind(outcome, stays)) {
+    return Failure{"everything that was made is destroyed when " + when,
+                   left->object + " is left, which was made in " + left->where, leaves_out};
   }
   return {};
 }
