@@ -17,6 +17,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <random>
 #include <utility>
@@ -217,8 +218,15 @@ struct Session::State {
   [[nodiscard]] std::vector<std::string> words(const std::vector<std::string>& given, int port,
                                                const std::string& address) const {
     std::vector<std::string> result;
-    for (const std::string& word : given) {
-      result.push_back(replaced(replaced(word, "{port}", std::to_string(port)), "{peer}", address));
+    const std::map<std::string, std::string> meanings{{"{port}", std::to_string(port)},
+                                                      {"{peer}", address},
+                                                      {"{patience}", std::to_string(6 * setup.time_scale)},
+                                                      {"{program}", setup.program}};
+    for (std::string word : given) {
+      for (const auto& [placeholder, meaning] : meanings) {
+        word = replaced(std::move(word), placeholder, meaning);
+      }
+      result.push_back(std::move(word));
     }
     return result;
   }
@@ -323,10 +331,19 @@ struct Session::State {
           go_on(item, answer.at("listening"));
         } else if (id == item.id) {
           item.answer = std::move(answer);
+          end_peer_of_failed(item);
         } else if (id == item.peer_id) {
           item.peer_answer = std::move(answer);
         }
       }
+    }
+  }
+
+  // Nobody asks what the peer of a failed submission has to say, and it may wait for ever.
+  void end_peer_of_failed(const Item& item) {
+    if (item.peer_started && !item.peer_answer &&
+        (item.answer->at("end") != static_cast<int>(box::End::exited) || item.answer->at("status") != 0)) {
+      peer->send({{"do", "end"}, {"run", item.peer_id}});
     }
   }
 
