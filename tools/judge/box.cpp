@@ -238,11 +238,12 @@ public:
   }
 
   void serve() {
-    json devices = json::array();
+    std::vector<std::string> devices;
     std::error_code none;
     for (const auto& entry : std::filesystem::directory_iterator{"/sys/class/infiniband", none}) {
       devices.push_back(entry.path().filename().string());
     }
+    std::ranges::sort(devices);
     print({{"id", 0}, {"devices", devices}});
     std::string input;
     bool open = true;

@@ -35,8 +35,9 @@ constexpr int any_status = -1;
 /// One run of the submission.
 ///
 /// In arguments "{port}" stands for a TCP port that is free, the same one in the whole run; "{peer}" for the address of
-/// the other host; "{patience}" for the seconds that a side shall wait for the other one, stretched as `limit` is. In
-/// the command of the peer, of a program that plays both sides, "{program}" stands for the submission's plain build.
+/// the other host; "{device}" for the name of an RDMA device of the host; "{patience}" for the seconds that a side shall
+/// wait for the other one, stretched as `limit` is. In the command of the peer, of a program that plays both sides,
+/// "{program}" stands for the submission's plain build.
 struct Run {
   std::string name;                    ///< unique in the lab; what messages call it
   std::vector<std::string> arguments;  ///< of the submission
@@ -47,6 +48,8 @@ struct Run {
   std::string fail_completion{};            ///< --fail-completion of verbs-check
   std::chrono::milliseconds limit{10'000};  ///< after which it is ended; LAB_TIME_SCALE stretches it
   std::optional<Peer> peer{};
+  /// Words of a stock tool that runs there in the place of the submission: what it prints is what holds on this device.
+  std::vector<std::string> tool{};
 };
 
 /// A call of a verb, from the trace; docs/verbs-check/trace.md explains the fields.

@@ -199,6 +199,8 @@ struct Session::State {
   int next_id = 1;
   std::string device{};
   std::string log{};
+  std::string first_device{};
+  bool greeted = false;
 
   // A run under way.
   struct Item {
@@ -220,6 +222,7 @@ struct Session::State {
     std::vector<std::string> result;
     const std::map<std::string, std::string> meanings{{"{port}", std::to_string(port)},
                                                       {"{peer}", address},
+                                                      {"{device}", first_device},
                                                       {"{patience}", std::to_string(6 * setup.time_scale)},
                                                       {"{program}", setup.program}};
     for (std::string word : given) {
@@ -241,7 +244,9 @@ struct Session::State {
     const auto arguments = words(run.arguments, port, setup.peer_address);
     command.insert(command.end(), arguments.begin(), arguments.end());
     item.request = {{"do", "run"}, {"id", item.id}, {"command", command}, {"input", run.input}, {"limit_ms", limit}};
-    if (run.build == Build::sanitized) {
+    if (!run.tool.empty()) {
+      item.request["command"] = words(run.tool, port, setup.peer_address);
+    } else if (run.build == Build::sanitized) {
       environment["ASAN_OPTIONS"] = std::string{"detect_leaks=1:exitcode=99:"} + sanitized_memory;
       environment["UBSAN_OPTIONS"] = "print_stacktrace=1:exitcode=99";
       environment["LSAN_OPTIONS"] = "exitcode=99";
@@ -324,6 +329,10 @@ struct Session::State {
         for (const std::string name : own_side ? answer.at("devices") : json::array()) {
           device += (device.empty() ? "" : " ") + name;
         }
+        if (own_side) {
+          first_device = device.substr(0, device.find(' '));
+          greeted = true;
+        }
         continue;
       }
       for (Item& item : items) {
@@ -374,13 +383,17 @@ Outcomes Session::run(const std::vector<Run>& runs) {
     state.own.emplace(state.setup.box);
   }
   std::vector<State::Item> items;
+  while (!state.greeted) {
+    state.receive(*state.own, true, items);
+  }
   items.reserve(runs.size());
   // For a few runs it is not worth starting it.
   constexpr std::size_t few = 2;
   const bool share = !state.setup.peer_box.empty() && (state.peer || runs.size() > few);
   for (const Run& run : runs) {
     items.push_back(state.prepare(run));
-    items.back().elsewhere = share && !run.peer && items.size() % 2 == 0;
+    const bool names_device = std::ranges::find(run.arguments, "{device}") != run.arguments.end();
+    items.back().elsewhere = share && !run.peer && !names_device && items.size() % 2 == 0;
     if ((run.peer || items.back().elsewhere) && !state.peer) {
       if (state.setup.peer_box.empty()) {
         throw Trouble{"this lab needs a second host"};

@@ -335,7 +335,12 @@ ibv_cq* ibv_create_cq(ibv_context* context, int entries, void* cq_context, ibv_c
         return real<ibv_cq*(ibv_context*, int, void*, ibv_comp_channel*, int)>("ibv_create_cq")(
             context, entries, cq_context, channel, vector);
       },
-      [&](Line& line, const ibv_cq*) { line.add("cqe", entries).add("comp_vector", vector); },
+      [&](Line& line, const ibv_cq* made) {
+        line.add("cqe", entries).add("comp_vector", vector);
+        if (made != nullptr) {
+          line.add("granted", made->cqe);
+        }
+      },
       [&](int code) -> std::vector<Fault> {
         return {cq_refused(code, entries, vector, attributes_of(context), context->num_comp_vectors)};
       });
