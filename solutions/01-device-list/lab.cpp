@@ -1,0 +1,86 @@
+// Lab 01: the device that a configuration names. The task is in README.md.
+//
+//     ./lab check 01                 builds and checks this file
+//     ./lab hint 01 1                a hint for step 1
+
+#include "common/errors.hpp"
+#include "common/owned.hpp"
+#include "common/program.hpp"
+
+#include <endian.h>
+#include <infiniband/verbs.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace {
+
+using Devices = std::span<ibv_device* const>;
+
+// The node GUID as ibv_devinfo prints it: four groups of four hexadecimal digits, "5054:00ff:fe00:0201".
+std::string guid_text(ibv_device* device) {
+  // step 2
+  const std::uint64_t guid = be64toh(ibv_get_device_guid(device));
+  std::array<char, 20> text{};  // 16 digits, 3 colons, and the zero at the end
+  std::snprintf(text.data(), text.size(), "%04x:%04x:%04x:%04x", static_cast<unsigned>(guid >> 48U),
+                static_cast<unsigned>(guid >> 32U & 0xffffU), static_cast<unsigned>(guid >> 16U & 0xffffU),
+                static_cast<unsigned>(guid & 0xffffU));
+  return text.data();
+  // end of step 2
+}
+
+// The device that the first word names that names one at all, be it by its name or by its node GUID. When no word does
+// that it is an error, which says what there is.
+ibv_device* choose(Devices devices, const std::vector<std::string>& words) {
+  // step 3
+  std::string names;
+  for (ibv_device* const device : devices) {
+    names += std::string{" "} + ibv_get_device_name(device);
+  }
+  for (const std::string& word : words) {
+    for (ibv_device* const device : devices) {
+      if (word == ibv_get_device_name(device) || word == guid_text(device)) {
+        return device;
+      }
+    }
+  }
+  throw lab::Error{"no RDMA device has one of the names or GUIDs; there is:" + names};
+  // end of step 3
+}
+
+// Opens the device, prints "opened NAME", and closes it.
+void use(ibv_device* device) {
+  // step 4
+  const std::string name = ibv_get_device_name(device);
+  const lab::Owned<ibv_context, ibv_close_device> context{lab::check(ibv_open_device(device), "ibv_open_device", name)};
+  std::printf("opened %s\n", name.c_str());
+  // end of step 4
+}
+
+void play(const lab::Options& options) {
+  // The list of the devices. It has to live until the end of this function, and to be freed on every way out.
+  // step 1
+  int count = 0;
+  const lab::Owned<ibv_device*, ibv_free_device_list> list{
+      lab::check(ibv_get_device_list(&count), "ibv_get_device_list")};
+  const Devices devices{list.get(), static_cast<std::size_t>(count)};
+  // end of step 1
+  if (!options.words.empty()) {
+    use(choose(devices, options.words));
+    return;
+  }
+  for (ibv_device* const device : devices) {
+    std::printf("%s %s\n", ibv_get_device_name(device), guid_text(device).c_str());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return lab::run(argc, argv, "lab 01: opens the device that a configuration names", {lab::Opt::words}, play);
+}
