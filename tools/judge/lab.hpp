@@ -35,8 +35,9 @@ constexpr int any_status = -1;
 /// One run of the submission.
 ///
 /// In arguments "{port}" stands for a TCP port that is free, the same one in the whole run; "{peer}" for the address of
-/// the other host; "{device}" for the name of an RDMA device of the host; "{patience}" for the seconds that a side shall
-/// wait for the other one, stretched as `limit` is. In the command of the peer, of a program that plays both sides,
+/// the other host; "{device}" for the name of an RDMA device of the host; "{patience}" for the seconds that a side
+/// shall wait for the other one, stretched as `limit` is. In the command of the peer, of a program that plays both
+/// sides,
 /// "{program}" stands for the submission's plain build.
 struct Run {
   std::string name;                    ///< unique in the lab; what messages call it
