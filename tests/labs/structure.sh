@@ -13,7 +13,8 @@ wrong() {
 headings() { awk '/^```/ { code = !code } !code && sub(/^## /, "")' "$1"; }
 # frame FILE: without what is in the steps.
 frame() { awk '/^ *\/\/ end of step [0-9]+$/ { inside = 0 } !inside { print } /^ *\/\/ step [0-9]+$/ { inside = 1 }' "$1"; }
-steps() { sed -nE 's,^ *// step ([0-9]+)$,\1,p' "$1"; }
+# steps FILE: their numbers. The order in which they stand is that of the program, not that of the task.
+steps() { sed -nE 's,^ *// step ([0-9]+)$,\1,p' "$1" | sort -n; }
 
 sections=$'The task\nSteps\nWhat is checked\nWhat you learn'
 count=0
@@ -81,7 +82,7 @@ for folder in labs/*/; do
     grep -qx -- "$meant" <<<"$ids" || wrong "$file: '// fails: $meant' names no check of the lab"
   done
   for file in "${wrongs[@]}"; do
-    [[ $(head -n 1 "$file") =~ ^//\ [A-Z].*[a-z] ]] || wrong "$file does not begin with what the mistake is"
+    [[ $(head -n 1 "$file") =~ ^//\ .*\ .*[.,:a-z]$ ]] || wrong "$file does not begin with what the mistake is"
   done
   for id in $ids; do
     [[ $id == builds ]] || grep -qsE "^// fails: $id( timeout)?\$" "${wrongs[@]}" || wrong "no wrong submission of lab $number is meant for '$id'"
