@@ -107,7 +107,7 @@ Judgement made_and_gone(const Run& run, const Outcomes& outcomes) {
 
 Judgement gone(const std::vector<Run>& runs, const Outcomes& outcomes) {
   for (const Run& run : runs) {
-    if (const auto judgement = all_gone(run, outcomes.at(run.name))) {
+    if (auto judgement = all_gone(run, outcomes.at(run.name))) {
       return judgement;
     }
   }
