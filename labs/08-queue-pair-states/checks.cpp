@@ -201,7 +201,7 @@ Judgement sees_it_fall(const Outcomes& outcomes) {
   const auto sent = std::ranges::find_if(lines, [](const std::string& line) { return line.starts_with("send: "); });
   if (sent == lines.end()) {
     return Failure{
-        "a's message is given up within 3 s when b does not answer",
+        "a's message is given up within 5 s when b does not answer",
         "no completion; a went to RTS with timeout " + std::to_string(last_value(outcome, a, "RTS", "timeout")) +
             " and retry_cnt " + std::to_string(last_value(outcome, a, "RTS", "retry_cnt")) + first_trouble(outcome),
         "timeout is 4.096 us x 2^timeout, or without end for 0; with retry_cnt 7 Soft-RoCE sends again without end"};

@@ -29,7 +29,7 @@ using Cq = lab::Owned<ibv_cq, ibv_destroy_cq>;
 using Qp = lab::Owned<ibv_qp, ibv_destroy_qp>;
 
 constexpr std::array states{IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS, IBV_QPS_ERR};
-constexpr std::chrono::seconds patience{3};
+constexpr std::chrono::seconds patience{5};
 
 // The port that both QPs use, and its address: the GID, or where there is none the LID.
 struct Port {
