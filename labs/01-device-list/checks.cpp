@@ -14,10 +14,10 @@ struct Device {
   std::string guid;  // "5054:00ff:fe00:0201"
 };
 
-const Run listing{.name = "there are no words", .exit_status = any_status};
+const Run listing{.name = "there are no words", .exit_status = any_status, .here = true};
 const Run truth{.name = "ibv_devices runs in the place of the program", .tool = {"ibv_devices"}};
 const Run second_word{.name = "the second word is a device", .arguments = {"absent0", "{device}"}};
-const Run stranger{.name = "the only word is absent0", .arguments = {"absent0"}, .exit_status = 1};
+const Run stranger{.name = "the only word is absent0", .arguments = {"absent0"}, .exit_status = 1, .here = true};
 
 // What there is, from ibv_devices: two lines of titles, then a name and 16 digits on each line.
 std::vector<Device> devices(const Outcomes& outcomes) {
@@ -112,11 +112,15 @@ std::vector<std::pair<Run, Device>> choices(const Outcomes& outcomes) {
     const Device& device = all[at];
     const Device& other = all[all.size() - 1 - at];  // this one itself where there is no other
     result.emplace_back(Run{.name = "the words are absent0 " + device.name + " " + other.guid,
-                            .arguments = {"absent0", device.name, other.guid}},
+                            .arguments = {"absent0", device.name, other.guid},
+                            .here = true},
                         device);
-    result.emplace_back(
-        Run{.name = "the words are " + device.guid + " " + other.name, .arguments = {device.guid, other.name}}, device);
-    result.emplace_back(Run{.name = "the only word is " + device.guid, .arguments = {device.guid}}, device);
+    result.emplace_back(Run{.name = "the words are " + device.guid + " " + other.name,
+                            .arguments = {device.guid, other.name},
+                            .here = true},
+                        device);
+    result.emplace_back(Run{.name = "the only word is " + device.guid, .arguments = {device.guid}, .here = true},
+                        device);
   }
   return result;
 }
@@ -151,7 +155,7 @@ Judgement opens_the_first_named(const Outcomes& outcomes) {
 // Words that are nearly the name or the GUID of a device, all at once.
 std::vector<Run> nearly(const Outcomes& outcomes) {
   const auto all = devices(outcomes);
-  Run run{.name = "the words are only near to names and GUIDs", .exit_status = 1};
+  Run run{.name = "the words are only near to names and GUIDs", .exit_status = 1, .here = true};
   for (const Device& device : all) {
     std::string guid = device.guid;
     guid.back() = guid.back() == '0' ? '1' : '0';

@@ -51,6 +51,9 @@ struct Run {
   std::optional<Peer> peer{};
   /// Words of a stock tool that runs there in the place of the submission: what it prints is what holds on this device.
   std::vector<std::string> tool{};
+  /// What it does is compared with what a tool says: not to be given to the other host. So is a run that is a tool, or
+  /// names "{device}".
+  bool here = false;
 };
 
 /// A call of a verb, from the trace; docs/verbs-check/trace.md explains the fields.

@@ -392,8 +392,9 @@ Outcomes Session::run(const std::vector<Run>& runs) {
   const bool share = !state.setup.peer_box.empty() && (state.peer || runs.size() > few);
   for (const Run& run : runs) {
     items.push_back(state.prepare(run));
-    const bool names_device = std::ranges::find(run.arguments, "{device}") != run.arguments.end();
-    items.back().elsewhere = share && !run.peer && !names_device && items.size() % 2 == 0;
+    const bool stays = run.here || !run.tool.empty() || run.peer ||
+                       std::ranges::find(run.arguments, "{device}") != run.arguments.end();
+    items.back().elsewhere = share && !stays && items.size() % 2 == 0;
     if ((run.peer || items.back().elsewhere) && !state.peer) {
       if (state.setup.peer_box.empty()) {
         throw Trouble{"this lab needs a second host"};
