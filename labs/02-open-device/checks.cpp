@@ -113,7 +113,7 @@ struct Table {
 };
 
 const Run truth{.name = "ibv_devinfo -v runs in the place of the program", .tool = {"ibv_devinfo", "-v"}};
-const Run whole{.name = "there are no words"};
+const Run whole{.name = "there are no words", .here = true};
 const Run no_device{.name = "the device is absent0", .arguments = {"-d", "absent0"}, .exit_status = 1};
 
 // The first active port of the first device that has one.
@@ -166,9 +166,10 @@ std::vector<std::pair<Run, unsigned>> own_addresses(const Outcomes& outcomes) {
     const auto lowest = std::ranges::find_if(table.slots, same);
     const std::string word = "to:" + slot.type + "," + slot.gid;
     if (result.size() < 3) {
-      result.emplace_back(
-          Run{.name = "the words are -d " + table.device + " " + word, .arguments = {"-d", table.device, word}},
-          lowest->index);
+      result.emplace_back(Run{.name = "the words are -d " + table.device + " " + word,
+                              .arguments = {"-d", table.device, word},
+                              .here = true},
+                          lowest->index);
     }
   }
   return result;

@@ -98,7 +98,8 @@ std::vector<Run> one_too_many(const Outcomes& outcomes) {
   const std::string most = most_entries(outcomes);
   return {Run{.name = "the queue 'big' needs one entry more than max_cqe, " + most,
               .arguments = {most + "@big+0@other", "1@other+1@big"},
-              .exit_status = 1}};
+              .exit_status = 1,
+              .here = true}};
 }
 
 Judgement refuses_too_many(const Outcomes& outcomes) {

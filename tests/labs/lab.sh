@@ -42,6 +42,12 @@ judge() {
     program=$variant
     options=(--longest-ms 2500)
   fi
+  # A program that is not there would fail as a wrong one does. The sanitized build has those that get so far.
+  if [[ ! -x $LAB_ROOT/build/labs/$program ]] ||
+    [[ $(head_of "$variant" fails) =~ ^(sanitized|faults|)$ && $variant != hostile-* && ! -x $LAB_ROOT/build/sanitize/labs/$program ]]; then
+    printf '%s was not built\n' "$program" >"$WORK/$variant"
+    return
+  fi
   labs_judge "$number" "$LAB_ROOT/build/labs/$program" "$LAB_ROOT/build/sanitize/labs/$program" "$2" \
     --json "$WORK/$variant.json" "${options[@]}" >"$WORK/$variant" 2>&1 || true
 }
