@@ -1,4 +1,4 @@
-// Runs submissions on a host: box [WORKERS]
+// Runs submissions on a host: box [WORKERS], that many at a time; one more than there are processors unless told.
 //
 // A line of JSON on standard input asks for something, a line on standard output answers; see box.hpp. What a
 // submission prints comes back as text in its answer, so it cannot be taken for one. Where the box is root (on a host
@@ -36,6 +36,7 @@
 #include <list>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -519,7 +520,7 @@ private:
 int main(int argc, char** argv) {
   try {
     const std::span<char*> words{argv, static_cast<std::size_t>(argc)};
-    const auto workers = words.size() > 1 ? std::stoul(words[1]) : 3;
+    const auto workers = words.size() > 1 ? std::stoul(words[1]) : std::thread::hardware_concurrency() + 1;
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
       struct sigaction action {};
       action.sa_handler = [](int) { Box::stop_requested = 1; };
