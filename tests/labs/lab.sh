@@ -49,7 +49,7 @@ judge() {
     return
   fi
   labs_judge "$number" "$LAB_ROOT/build/labs/$program" "$LAB_ROOT/build/sanitize/labs/$program" "$2" \
-    --json "$WORK/$variant.json" "${options[@]}" >"$WORK/$variant" 2>&1 || true
+    --alone --json "$WORK/$variant.json" "${options[@]}" >"$WORK/$variant" 2>&1 || true
 }
 
 # One at a time on each host: more would only take its memory from each other.

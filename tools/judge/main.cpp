@@ -56,6 +56,7 @@ int main(int argc, char** argv) {
   app.add_option("--library", setup.library, "libverbs-check.so");
   app.add_option("--box", setup.box, "command that runs a box on the host, one word an option");
   app.add_option("--peer-box", setup.peer_box, "and on the other host");
+  app.add_flag("!--alone", setup.share, "what has no peer runs on the first host only");
   app.add_option("--peer-address", setup.peer_address, "of the other host");
   app.add_option("--own-address", setup.own_address, "of the host");
   app.add_option("--time-scale", setup.time_scale, "factor on every limit");

@@ -389,7 +389,7 @@ Outcomes Session::run(const std::vector<Run>& runs) {
   items.reserve(runs.size());
   // For a few runs it is not worth starting it.
   constexpr std::size_t few = 2;
-  const bool share = !state.setup.peer_box.empty() && (state.peer || runs.size() > few);
+  const bool share = state.setup.share && !state.setup.peer_box.empty() && (state.peer || runs.size() > few);
   for (const Run& run : runs) {
     items.push_back(state.prepare(run));
     const bool stays = run.here || !run.tool.empty() || run.peer ||

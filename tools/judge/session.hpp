@@ -26,6 +26,7 @@ struct Setup {
   std::vector<std::string> peer_box;  ///< and where the peer does; empty: the lab has no peers
   std::string peer_address;           ///< of the host of the peers, for the submission
   std::string own_address;            ///< and of the submission's own, for the peers
+  bool share = true;                  ///< the other host makes some of the runs without a peer
   unsigned time_scale = 1;
   long longest_ms = 3'600'000;  ///< no run may take longer, whatever the lab says; for tests
 };

@@ -20,8 +20,8 @@ namespace verbs_check {
 // "program+0x1234": the file and the address in it, of the call and not of the instruction after it. Quick.
 [[nodiscard]] std::string unresolved(const void* address);
 
-// What resolve() gives, for a call that goes on now. A destructor or a deleter that destroys for everybody is not the place, nor is
-// a header of the system: it is the first caller outward that is neither.
+// What resolve() gives, for a call that goes on now. A destructor or a deleter that destroys for everybody is not the
+// place, nor is a header of the system: it is the first caller outward that is neither.
 [[nodiscard]] std::string resolve_call(const void* where);
 
 }  // namespace verbs_check
