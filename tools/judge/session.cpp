@@ -341,8 +341,10 @@ struct Session::State {
         } else if (id == item.id) {
           item.answer = std::move(answer);
           end_peer_of_failed(item);
+          break;  // it was for this one alone
         } else if (id == item.peer_id) {
           item.peer_answer = std::move(answer);
+          break;
         }
       }
     }

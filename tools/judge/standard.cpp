@@ -257,7 +257,7 @@ Check faults(unsigned points, const Run& run, std::vector<std::string> needs, in
   const auto judge = [run](const Outcomes& outcomes) -> Judgement {
     const Outcome& clean_run = outcomes.at(run.name);
     for (const Numbered& failed : calls_to_fail(clean_run)) {
-      const auto judgement = judge_failed_call(run, failed, clean_run, outcomes.at(name_of(run, failed)));
+      auto judgement = judge_failed_call(run, failed, clean_run, outcomes.at(name_of(run, failed)));
       if (judgement) {
         return judgement;
       }
