@@ -5,18 +5,27 @@
 #   LAB_STATE/labs/NAME.log       what each run did
 #   LAB_STATE/labs/NAME.state     "CHECKSUM POINTS MAXIMUM": of which lab.cpp that was, and what it got
 #   LAB_STATE/labs/NAME.hints     "STEP COUNT" a line: the hints that were given
-#   build/verdicts/NAME.{default,sanitize}{,.log}    the two builds, and what the compiler said
+#   build{,/sanitize}/labs/lab-NN{,.log}    the two builds, and what the compiler said
 #
 # LAB_VERDICTS names a folder below build/ for all of these instead, so that tests do not touch what a learner has reached.
 
 labs_state=${LAB_VERDICTS:-$LAB_STATE/labs}
-labs_built=${LAB_VERDICTS:-$LAB_ROOT/build/verdicts} # where submissions on a host can reach them
+
+# labs_program PRESET NUMBER: where that build of lab.cpp is. Below build/, where submissions on a host can reach it.
+labs_program() {
+  if [[ -n ${LAB_VERDICTS-} ]]; then
+    printf '%s/lab-%s.%s\n' "$LAB_VERDICTS" "$2" "$1"
+  else
+    printf '%s/labs/lab-%s\n' "$(build_folder "$1")" "$2"
+  fi
+}
 
 # labs_name COMMAND NN: the name of the folder of lab NN, for instance 03-protection-domain.
 labs_name() {
   local command=$1 number=${2-} folder
   number=${number%%-*}
-  [[ $number =~ ^[0-9]{1,2}$ ]] || usage_error "$command wants the number of a lab, for instance: ./lab $command 03"
+  [[ $number =~ ^[0-9]{1,2}$ ]] ||
+    usage_error "$command wants the number of a lab, for instance ./lab $command 03, and not '${2-}'"
   for folder in "$LAB_ROOT"/labs/"$(printf '%02d' "$((10#$number))")"-*/; do
     if [[ -e $folder/lab.cpp ]]; then
       basename "$folder"
@@ -98,7 +107,10 @@ labs_check() {
     [[ $file == /* ]] || file=$PWD/$file
   fi
   # Whoever waits for the files finds them, whatever happens.
-  (labs_prepare "${names[@]}") || { labs_no_verdict "$json" "$gradescope"; return 1; }
+  if ! (labs_prepare "${names[@]}"); then
+    labs_no_verdict "$json" "$gradescope"
+    fail "nothing was judged: see above. A machine that is slow, or busy, wants more patience: LAB_TIME_SCALE=3 ./lab check"
+  fi
   for name in "${names[@]}"; do with_lock "lab-$name" labs_check_one "$name" ${file:+"$file"} || status=1; done
   if [[ ${#names[@]} -gt 1 || -n $json || -n $gradescope ]]; then
     "$LAB_ROOT/build/tools/judge/lab-verdicts" "${names[@]/#/$labs_state/}" --suffix .json ${json:+--json "$json"} \
@@ -121,48 +133,50 @@ labs_prepare() {
   mapfile -t packages < <(place_packages)
   packages_need "${packages_build[@]}" "${packages[@]}"
   lib_make_state
-  mkdir -p "$labs_state" "$labs_built" || exit 1
+  mkdir -p "$labs_state" || exit 1
   place_up server client &
   local hosts=$!
   (build default "${targets[@]}" && build sanitize lab_common) || { wait "$hosts"; exit 1; }
   wait "$hosts"
 }
 
-# labs_build FILE OUT: both builds of the file, side by side: OUT.default and OUT.sanitize. What the compiler says goes to
-# OUT.default.log and OUT.sanitize.log. Fails when one of them does.
+# labs_build FILE NUMBER: both builds of the file, side by side. Fails when one of them does.
 labs_build() {
   local sanitized status=0
-  rm -f "$2".{default,sanitize}
-  labs_compile sanitize "$1" "$2" &
+  labs_compile sanitize "$1" "$(labs_program sanitize "$2")" &
   sanitized=$!
-  labs_compile default "$1" "$2" || status=1
+  labs_compile default "$1" "$(labs_program default "$2")" || status=1
   wait "$sanitized" || status=1
   return "$status"
 }
 
+# labs_compile PRESET FILE PROGRAM: what the compiler says goes to PROGRAM.log.
 labs_compile() {
   local words
   words=$(build_folder "$1")/labs
-  c++ "@$words/compile.rsp" "$2" -o "$3.$1" "@$words/link.rsp" >"$3.$1.log" 2>&1
+  rm -f "$3"
+  c++ "@$words/compile.rsp" "$2" -o "$3" "@$words/link.rsp" >"$3.log" 2>&1
 }
 
 # labs_check_one NAME [FILE]: builds and judges lab.cpp, or FILE in its place, and remembers what lab.cpp got.
 labs_check_one() {
-  local name=$1 number=${1%%-*} file=$LAB_ROOT/labs/$1/lab.cpp out=$labs_state/$1 built=$labs_built/$1 sum status=0 log='' points maximum
+  local name=$1 number=${1%%-*} file=$LAB_ROOT/labs/$1/lab.cpp out=$labs_state/$1 program sanitized sum status=0 log='' points maximum
   if [[ $# -eq 1 ]] && cmp -s <(labs_starter "$name") "$file"; then
     say "labs/$name/lab.cpp is still the starter, which is meant to fail: labs/$name/README.md has the task"
   fi
   if [[ $# -eq 2 ]]; then file=$2; fi
+  say "checking ${file#"$LAB_ROOT"/}"
   sum=$(labs_checksum "$name")
   rm -f "$out".{json,log,state}
-  if ! labs_build "$file" "$built"; then
-    log=$built.default.log
-    grep -q 'error: \|undefined reference\|multiple definition' "$log" || log=$built.sanitize.log
+  program=$(labs_program default "$number") sanitized=$(labs_program sanitize "$number")
+  if ! labs_build "$file" "$number"; then
+    log=$program.log
+    grep -q 'error: \|undefined reference\|multiple definition' "$log" || log=$sanitized.log
   else
     # The compiler's warnings are shown, not judged.
-    grep -A 3 'warning: ' "$built.default.log" | sed "s,^$LAB_ROOT/,," >&2 || true
+    grep -A 3 'warning: ' "$program.log" | sed "s,^$LAB_ROOT/,," >&2 || true
   fi
-  labs_judge "$number" "$built.default" "$built.sanitize" server --submission "${file#"$LAB_ROOT"/}" --json "$out.json" \
+  labs_judge "$number" "$program" "$sanitized" server --submission "${file#"$LAB_ROOT"/}" --json "$out.json" \
     --log "$out.log" ${log:+--build-log "$log"} || status=1
   if [[ -n $log ]]; then
     say "all that the compiler says is in ${log#"$LAB_ROOT"/}"
@@ -249,6 +263,7 @@ labs_hint() {
   given=$(awk -v step="$step" '$1 == step { given = $2 } END { print given + 0 }' "$labs_state/$name.hints" 2>/dev/null) || given=0
   given=$((given % total + 1))
   printf 'lab %s, step %s, hint %s of %s\n' "${name%%-*}" "$step" "$given" "$total"
+  [[ $given -lt $total ]] || say "that is the last one; the next call begins again"
   labs_hints "$file" "$step" | awk -v given="$given" '/^[0-9]+\. / { number = $1 + 0 } number == given { sub(/^([0-9]+\. |   )/, ""); print }'
   printf '%s %s\n' "$step" "$given" >>"$labs_state/$name.hints" 2>/dev/null || true
 }
@@ -266,11 +281,11 @@ labs_reset() {
     say "labs/$name/lab.cpp is the starter already"
     return
   fi
-  labs_starter "$name" | grep -q . || fail "neither solutions/$name nor git has the starter of this lab"
+  [[ -n $(labs_starter "$name") ]] || fail "neither solutions/$name nor git has the starter of this lab"
   while [[ -e $file.backup-$number ]]; do ((++number)); done
   backup=$file.backup-$number
   if [[ $answer != --yes ]]; then
-    [[ -t 0 ]] || usage_error "reset asks before it does anything: ./lab reset ${name%%-*} --yes"
+    [[ -t 0 ]] || usage_error "reset asks before it does anything, and there is no terminal: ./lab reset ${name%%-*} --yes"
     read -rp "Put the starter in the place of labs/$name/lab.cpp? Yours is kept as ${backup##*/}. [y/N] " answer
     [[ $answer == [yY]* ]] || fail "nothing was changed"
   fi
@@ -285,7 +300,7 @@ labs_solution() {
   [[ $# -le 2 && ( $# -eq 1 || $2 == --show-anyway ) ]] || usage_error "solution wants a lab, and perhaps --show-anyway"
   [[ -e $LAB_ROOT/solutions/$name/lab.cpp ]] || fail "this copy of the repository has no solutions"
   if [[ $# -eq 1 ]] && ! { read -r points maximum < <(labs_score "$name") && [[ $points == "$maximum" ]]; }; then
-    fail "the solution is shown once yours passes (./lab check ${name%%-*}), or with: ./lab solution ${name%%-*} --show-anyway"
+    fail "the solution is shown once lab.cpp, as it is now, passes (./lab check ${name%%-*}), or with: ./lab solution ${name%%-*} --show-anyway"
   fi
   cat "$LAB_ROOT/solutions/$name/lab.cpp"
 }

@@ -1,7 +1,9 @@
 // What lab 03 is held against: see README.md, "What is checked".
 #include "tools/judge/lab.hpp"
 
+#include <cstdint>
 #include <set>
+#include <string>
 
 namespace judge {
 
@@ -24,6 +26,16 @@ Judgement each_has_its_own(const Outcomes& outcomes) {
   }
   if (regions.size() != 3) {
     return Failure{"ibv_reg_mr three times, once for each tenant", seen_calls(regions, "ibv_reg_mr")};
+  }
+  std::set<std::int64_t> addresses;
+  for (const Call& region : regions) {
+    addresses.insert(region.arguments.value("addr", std::int64_t{0}));
+  }
+  if (addresses.size() != 3) {
+    return Failure{
+        "the region of each tenant over a buffer of its own",
+        "all three are here at a time, and regions have the same address, in " + regions.front().where,
+        "it is the address of something else: of a std::vector the memory begins at data(), not at the vector"};
   }
   std::set<std::string> used;
   for (const Call& region : regions) {

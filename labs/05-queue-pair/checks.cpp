@@ -19,6 +19,10 @@ const Run no_memory{.name = "the wishes are 16 64 32, and the device has no memo
 const Run not_together{.name = "the wishes are 16 64 32, and the device refuses the first QP with EINVAL",
                        .arguments = {"16", "64", "32"},
                        .fail = "ibv_create_qp:1=EINVAL"};
+const Run no_cq{.name = "the wishes are 16 64 32, and ibv_create_cq fails with ENOMEM",
+                .arguments = {"16", "64", "32"},
+                .exit_status = 1,
+                .fail = "ibv_create_cq:1=ENOMEM"};
 const Run never{.name = "the wishes are 16 64 32, and the device refuses every QP with ENOMEM",
                 .arguments = {"16", "64", "32"},
                 .exit_status = 1,
@@ -231,7 +235,7 @@ Lab lab() {
                .read = "05 Pitfalls",
                .step = 3,
                .needs = {"limits"},
-               .runs = {no_memory, not_together, never},
+               .runs = {no_memory, not_together, never, no_cq},
                .judge = next_best},
               clean(5, {unordered, too_deep, no_memory, never}, {"next-best"}, 2),
               sanitized(5, {unordered, too_deep}, {"clean"}),

@@ -61,6 +61,19 @@ std::string first_finding(const Outcome& outcome) {
          outcome.findings.front().where;
 }
 
+// Why the exit status is another one.
+std::string likely_cause(const Run& run, const Outcome& outcome) {
+  if (run.exit_status == 1 && outcome.status == 0) {
+    return "a failure is passed over: the result is not looked at";
+  }
+  if (outcome.err.find("EBUSY") != std::string::npos) {
+    return "something is destroyed before what lives in it; members, and local objects, go in the reverse order of "
+           "their "
+           "declaration";
+  }
+  return {};
+}
+
 struct Held {
   Status status;
   Failure why;
@@ -96,12 +109,11 @@ std::optional<Held> hold(const Run& run, const Outcome& outcome) {
         {"a trace that verbs-check alone has written" + when, "a line of another hand: " + excerpt(outcome.forged)}};
   }
   if (run.exit_status != any_status && outcome.status != run.exit_status) {
-    return Held{
-        Status::fail,
-        {"exit status " + std::to_string(run.exit_status) + when,
-         "exit status " + std::to_string(outcome.status) + "; on standard error: " + excerpt(outcome.err) +
-             first_finding(outcome),
-         run.exit_status == 1 && outcome.status == 0 ? "a failure is passed over: the result is not looked at" : ""}};
+    return Held{Status::fail,
+                {"exit status " + std::to_string(run.exit_status) + when,
+                 "exit status " + std::to_string(outcome.status) + "; on standard error: " + excerpt(outcome.err) +
+                     first_finding(outcome),
+                 likely_cause(run, outcome)}};
   }
   if (outcome.left > 0) {
     return Held{

@@ -257,7 +257,8 @@ struct Session::State {
       environment["LD_PRELOAD"] = setup.library;
       environment["VERBS_CHECK_STRICT"] = "1";
       environment["VERBS_CHECK_QUIET"] = "1";
-      environment["VERBS_CHECK_PLACES"] = "raw";  // this machine is quicker at finding lines
+      environment["VERBS_CHECK_PATIENCE"] = "2000";  // ms; less than a program has that waits with a deadline
+      environment["VERBS_CHECK_PLACES"] = "raw";     // this machine is quicker at finding lines
       if (!run.fail.empty()) {
         environment["VERBS_CHECK_FAIL"] = run.fail;
       }

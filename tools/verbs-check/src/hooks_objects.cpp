@@ -116,7 +116,9 @@ ibv_mr* register_memory(const Call& call, ibv_pd* pd, std::uint64_t begin, std::
   ibv_mr* const mr = create<ibv_mr>(
       call, Kind::mr, {pd}, verb,
       [&](Line& line, const ibv_mr*) {
-        line.add("length", static_cast<std::int64_t>(length)).add("access", access_names(access));
+        line.add("addr", static_cast<std::int64_t>(begin))
+            .add("length", static_cast<std::int64_t>(length))
+            .add("access", access_names(access));
       },
       [&](int code) -> std::vector<Fault> {
         return {mr_refused(code, {.length = length, .access = access, .memlock = memlock_limit()},
