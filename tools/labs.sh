@@ -106,14 +106,14 @@ labs_check() {
     [[ -r $file ]] || usage_error "--file: there is no readable file $file"
     [[ $file == /* ]] || file=$PWD/$file
   fi
-  # Whoever waits for the files finds them, whatever happens.
+  # Whoever waits for the files finds them, whatever happens: until there are verdicts they say that there are none.
+  labs_no_verdict "$json" "$gradescope"
   if ! (labs_prepare "${names[@]}"); then
-    labs_no_verdict "$json" "$gradescope"
     fail "nothing was judged: see above. A machine that is slow, or busy, wants more patience: LAB_TIME_SCALE=3 ./lab check"
   fi
   for name in "${names[@]}"; do with_lock "lab-$name" labs_check_one "$name" ${file:+"$file"} || status=1; done
   if [[ ${#names[@]} -gt 1 || -n $json || -n $gradescope ]]; then
-    "$LAB_ROOT/build/tools/judge/lab-verdicts" "${names[@]/#/$labs_state/}" --suffix .json ${json:+--json "$json"} \
+    "$LAB_ROOT/build/tools/judge/lab-verdicts" "${names[@]/#/$labs_state/}" --suffix "${file:+.other}.json" ${json:+--json "$json"} \
       ${gradescope:+--gradescope "$gradescope"} || status=1
   fi
   return "$status"
@@ -155,7 +155,11 @@ labs_compile() {
   local words
   words=$(build_folder "$1")/labs
   rm -f "$3"
-  c++ "@$words/compile.rsp" "$2" -o "$3" "@$words/link.rsp" >"$3.log" 2>&1
+  # A file can make a compiler read for ever.
+  timeout "$(scaled 120)" c++ "@$words/compile.rsp" "$2" -o "$3" "@$words/link.rsp" </dev/null >"$3.log" 2>&1 && return
+  local status=$?
+  [[ $status -ne 124 ]] || printf 'lab.cpp: error: the compiler did not come to an end\n' >>"$3.log"
+  return 1
 }
 
 # labs_check_one NAME [FILE]: builds and judges lab.cpp, or FILE in its place, and remembers what lab.cpp got.
@@ -164,7 +168,8 @@ labs_check_one() {
   if [[ $# -eq 1 ]] && cmp -s <(labs_starter "$name") "$file"; then
     say "labs/$name/lab.cpp is still the starter, which is meant to fail: labs/$name/README.md has the task"
   fi
-  if [[ $# -eq 2 ]]; then file=$2; fi
+  # What is learnt of another file says nothing about lab.cpp.
+  if [[ $# -eq 2 ]]; then file=$2 out+=.other; fi
   say "checking ${file#"$LAB_ROOT"/}"
   sum=$(labs_checksum "$name")
   rm -f "$out".{json,log,state}

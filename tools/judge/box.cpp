@@ -87,9 +87,28 @@ void limit(__rlimit_resource resource, rlim_t value) {
   }
 }
 
+// What it may write to is its own, limited, and gone with it.
+void own_disks(uid_t user, const std::string& folder) {
+  const std::string options = "size=24m,nr_inodes=4096,mode=1777,uid=" + std::to_string(user);
+  if (unshare(CLONE_NEWNS) != 0) {
+    give_up("unshare");
+  }
+  for (const std::string& place : {std::string{"/tmp"}, std::string{"/var/tmp"}, std::string{"/dev/shm"}, folder}) {
+    if (access(place.c_str(), F_OK) == 0 &&
+        mount("none", place.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()) != 0) {
+      give_up(place.c_str());
+    }
+  }
+}
+
 // The submission's own process, up to its first instruction.
 [[noreturn]] void become(const json& request, uid_t user, const std::string& folder) {
   setsid();
+  // A machine that runs out of memory ends this one first. Before it is another user's, who may not say so.
+  std::ofstream{"/proc/self/oom_score_adj"} << 1000;
+  if (user != 0) {
+    own_disks(user, folder);
+  }
   signal(SIGPIPE, SIG_DFL);  // NOLINT: what was ignored would stay so
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_FSIZE, file_limit);
@@ -107,8 +126,6 @@ void limit(__rlimit_resource resource, rlim_t value) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) {
     give_up("prctl");
   }
-  // A machine that runs out of memory ends this one first.
-  std::ofstream{"/proc/self/oom_score_adj"} << 1000;
   if (chdir(folder.c_str()) != 0) {
     give_up(folder.c_str());
   }
@@ -212,8 +229,9 @@ int end_children() {
 class Box {
 public:
   explicit Box(std::size_t workers) : workers_{workers} {
-    // The folder of all files: below /tmp, which a host of the testbed has to itself.
-    std::string pattern = (std::filesystem::temp_directory_path() / "box.XXXXXX").string();
+    // The folder of all files. Root's is not where a submission may write.
+    std::string pattern =
+        (getuid() == 0 ? std::string{"/run"} : std::filesystem::temp_directory_path().string()) + "/box.XXXXXX";
     if (mkdtemp(pattern.data()) == nullptr || chmod(pattern.c_str(), 0711) != 0) {
       give_up("mkdtemp");
     }

@@ -61,6 +61,11 @@ std::string first_finding(const Outcome& outcome) {
          outcome.findings.front().where;
 }
 
+std::string signal_name(int number) {
+  const char* const name = sigabbrev_np(number);  // null for one of the real-time signals
+  return name == nullptr ? "signal " + std::to_string(number) : std::string{"SIG"} + name;
+}
+
 // Why the exit status is another one.
 std::string likely_cause(const Run& run, const Outcome& outcome) {
   if (run.exit_status == 1 && outcome.status == 0) {
@@ -85,10 +90,12 @@ std::optional<Held> hold(const Run& run, const Outcome& outcome) {
   if (outcome.end == box::End::timeout) {
     std::ostringstream limit;
     limit << outcome.seconds;
-    return Held{Status::timeout,
-                {"the program ends" + when,
-                 "it still ran after " + limit.str() + " s" + last_call(outcome) + first_finding(outcome),
-                 "it waits for something that cannot come; every loop that polls needs a deadline"}};
+    return Held{
+        Status::timeout,
+        {"the program ends" + when,
+         "it still ran after " + limit.str() + " s" + last_call(outcome) + first_finding(outcome),
+         "it waits for something that cannot come; a loop that polls needs a deadline. On a machine that is slow or "
+         "busy: LAB_TIME_SCALE=3 ./lab check"}};
   }
   if (outcome.end == box::End::output) {
     return Held{Status::fail, {"a few lines of output" + when, "more than 256 KiB", "a loop without an end prints"}};
@@ -99,8 +106,7 @@ std::optional<Held> hold(const Run& run, const Outcome& outcome) {
   if (outcome.end == box::End::signalled) {
     return Held{Status::fail,
                 {"the program ends by itself" + when,
-                 std::string{"it was ended by SIG"} + sigabbrev_np(outcome.status) + last_call(outcome) +
-                     first_finding(outcome),
+                 "it was ended by " + signal_name(outcome.status) + last_call(outcome) + first_finding(outcome),
                  "a pointer that is null or dead, most often: compile with sanitizers, or run it under gdb"}};
   }
   if (!outcome.forged.empty()) {

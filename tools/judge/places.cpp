@@ -59,43 +59,81 @@ private:
   bool good_ = false;
 };
 
-void Places::look_up(std::vector<Call>& calls) {
-  const std::string start = base_name(program_) + "+";
-  const auto address_of = [&](const Call& call) -> std::string {
-    const bool own = call.where.starts_with(start + "0x") &&
-                     call.where.find_first_not_of("0123456789abcdef", start.size() + 2) == std::string::npos;
-    return own ? call.where.substr(start.size()) : std::string{};
-  };
+std::vector<std::string> Places::addresses_in(const std::string& text) const {
+  const std::string start = base_name(program_) + "+0x";
+  std::vector<std::string> found;
+  for (std::size_t at = text.find(start); at != std::string::npos; at = text.find(start, at + 1)) {
+    const std::size_t digits = at + start.size();
+    found.push_back("0x" + text.substr(digits, text.find_first_not_of("0123456789abcdef", digits) - digits));
+  }
+  return found;
+}
+
+void Places::learn(const std::set<std::string>& addresses) {
   std::string command = "addr2line -afiCe " + shell_word(program_);
   std::vector<std::string> wanted;
-  for (const Call& call : calls) {
-    if (const std::string address = address_of(call); !address.empty() && known_.try_emplace(address).second) {
+  for (const std::string& address : addresses) {
+    if (known_.try_emplace(address).second) {
       command += " " + address;
       wanted.push_back(address);
     }
   }
-  if (!wanted.empty()) {
-    // Of each address a line with it, then two lines for each function.
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> answer{popen(command.c_str(), "r"), pclose};
-    std::size_t count = 0;
-    Choice choice;
-    std::string function;
-    std::string line;
-    while (answer && read_line(answer.get(), function)) {
-      if (function.starts_with("0x")) {
-        ++count;
-        choice = {};
-      } else if (count > 0 && count <= wanted.size() && read_line(answer.get(), line)) {
-        choice.add(function, line);
-        known_[wanted[count - 1]] = choice.text();
-      }
+  if (wanted.empty()) {
+    return;
+  }
+  // Of each address a line with it, then two lines for each function.
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> answer{popen(command.c_str(), "r"), pclose};
+  std::size_t count = 0;
+  Choice choice;
+  std::string function;
+  std::string line;
+  while (answer && read_line(answer.get(), function)) {
+    if (function.starts_with("0x")) {
+      ++count;
+      choice = {};
+    } else if (count > 0 && count <= wanted.size() && read_line(answer.get(), line)) {
+      choice.add(function, line);
+      known_[wanted[count - 1]] = choice.text();
     }
   }
-  for (Call& call : calls) {
-    const auto found = known_.find(address_of(call));
-    if (found != known_.end() && !found->second.empty()) {
-      call.where = found->second;
+}
+
+std::string Places::replaced(const std::string& text) const {
+  std::string result = text;
+  for (const std::string& address : addresses_in(text)) {
+    const auto found = known_.find(address);
+    const std::string raw = base_name(program_) + "+" + address;
+    const auto at = result.find(raw);
+    if (found != known_.end() && !found->second.empty() && at != std::string::npos) {
+      result.replace(at, raw.size(), found->second);
     }
+  }
+  return result;
+}
+
+void Places::look_up(Outcome& outcome) {
+  std::set<std::string> addresses;
+  const auto collect = [&](const std::string& text) {
+    for (std::string& address : addresses_in(text)) {
+      addresses.insert(std::move(address));
+    }
+  };
+  for (const Call& call : outcome.calls) {
+    collect(call.where);
+  }
+  for (const Finding& finding : outcome.findings) {
+    collect(finding.where);
+    collect(finding.what);
+    collect(finding.objects);
+  }
+  learn(addresses);
+  for (Call& call : outcome.calls) {
+    call.where = replaced(call.where);
+  }
+  for (Finding& finding : outcome.findings) {
+    finding.where = replaced(finding.where);
+    finding.what = replaced(finding.what);
+    finding.objects = replaced(finding.objects);
   }
 }
 

@@ -5,6 +5,7 @@
 #include "tools/judge/lab.hpp"
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,15 @@ public:
   /// @param program its path
   explicit Places(std::string program) : program_{std::move(program)} {}
 
-  /// Replaces "program+0x1234" by "main, lab.cpp:31" in Call::where. What is not of the program stays as it is.
-  void look_up(std::vector<Call>& calls);
+  /// Replaces "program+0x1234" by "main, lab.cpp:31" in all that the trace says. What is not of the program stays as it
+  /// is.
+  void look_up(Outcome& outcome);
 
 private:
+  void learn(const std::set<std::string>& addresses);
+  [[nodiscard]] std::string replaced(const std::string& text) const;
+  [[nodiscard]] std::vector<std::string> addresses_in(const std::string& text) const;
+
   std::string program_;
   std::map<std::string, std::string> known_{};  // by address
 };

@@ -434,7 +434,7 @@ Outcomes Session::run(const std::vector<Run>& runs) {
   Outcomes outcomes;
   for (const State::Item& item : items) {
     const auto made = outcomes.emplace(item.run->name, State::outcome_of(item)).first;
-    state.places.look_up(made->second.calls);
+    state.places.look_up(made->second);
     state.log += log_of(item.request, *item.run, made->second);
   }
   return outcomes;

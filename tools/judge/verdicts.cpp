@@ -40,19 +40,33 @@ int main(int argc, char** argv) {
     std::vector<json> labs;
     unsigned points = 0;
     unsigned max_points = 0;
+    std::string missing;
     for (const std::string& name : files) {
       std::ifstream file{name + suffix};
-      labs.push_back(json::parse(file));
+      const json verdict = json::parse(file, nullptr, false);
+      if (!verdict.is_object()) {
+        missing += (missing.empty() ? "not judged: " : ", ") + name.substr(name.rfind('/') + 1);
+        continue;
+      }
+      labs.push_back(verdict);
       points += labs.back().at("points").get<unsigned>();
       max_points += labs.back().at("max_points").get<unsigned>();
     }
     if (!json_file.empty()) {
-      write_json(json_file, {{"points", points}, {"max_points", max_points}, {"labs", labs}});
+      json all{{"points", points}, {"max_points", max_points}, {"labs", labs}};
+      if (!missing.empty()) {
+        all["error"] = missing;
+      }
+      write_json(json_file, all);
     }
     if (!gradescope_file.empty()) {
       write_json(gradescope_file, judge::as_gradescope(labs));
     }
     std::printf("%u of %u points\n", points, max_points);
+    if (!missing.empty()) {
+      std::fprintf(stderr, "lab-verdicts: %s\n", missing.c_str());
+      return 1;
+    }
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "lab-verdicts: %s\n", error.what());

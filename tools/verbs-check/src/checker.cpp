@@ -80,14 +80,19 @@ Checker::Checker()
   if (const std::int64_t patience = std::atoll(setting("VERBS_CHECK_PATIENCE")); patience > 0) {
     patience_ns_ = patience * 1'000'000;  // the command gives milliseconds
   }
-  if (const std::string wrong = completion_injector_.parse(setting("VERBS_CHECK_FAIL_COMPLETION")); !wrong.empty()) {
+  // A program that is not trusted does not learn what is going to fail.
+  const bool hide = *setting("VERBS_CHECK_TRACE_KEY") != '\0';
+  const auto failing = [&](const char* name) { return hide ? take_setting(name) : std::string{setting(name)}; };
+  if (const std::string wrong = completion_injector_.parse(failing("VERBS_CHECK_FAIL_COMPLETION")); !wrong.empty()) {
     refuse("--fail-completion: " + wrong);
   }
-  if (const std::string wrong = injector_.parse(setting("VERBS_CHECK_FAIL")); !wrong.empty()) {
+  if (const std::string wrong = injector_.parse(failing("VERBS_CHECK_FAIL")); !wrong.empty()) {
     refuse("--fail: " + wrong);
   }
   open_trace();
-  raw_places_ = setting("VERBS_CHECK_PLACES") == std::string_view{"raw"};
+  if (setting("VERBS_CHECK_PLACES") == std::string_view{"raw"}) {
+    leave_unresolved();
+  }
   if (*setting("VERBS_CHECK_QUIET") != '\0') {
     exit_code_ = 0;
     say_nothing_more();
@@ -278,7 +283,7 @@ std::string_view Checker::name(const void* object) {
 const std::string& Checker::place(const void* address) {
   const auto [found, is_new] = places_.try_emplace(address);
   if (is_new) {
-    found->second = json_text(raw_places_ ? unresolved(address) : resolve(address));
+    found->second = json_text(resolve(address));
   }
   return found->second;
 }

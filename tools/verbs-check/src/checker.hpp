@@ -209,7 +209,6 @@ private:
   int process_ = 0;  // whose first line was written; 0: none was yet
   int exit_code_ = 0;
   bool is_strict_ = false;
-  bool raw_places_ = false;
   std::int64_t patience_ns_ = 5'000'000'000;
   std::set<std::string> notes_;
 };

@@ -215,6 +215,10 @@ const Place& look_at(const void* address) {
 
 }  // namespace
 
+static bool is_left_unresolved = false;
+
+void leave_unresolved() { is_left_unresolved = true; }
+
 const void* caller(const void* direct) {
   return is_verbs_library(direct) ? innermost([](const void* frame) { return !is_verbs_library(frame); }, direct)
                                   : direct;
@@ -234,11 +238,17 @@ std::string unresolved(const void* address) {
 }
 
 std::string resolve(const void* address) {
+  if (is_left_unresolved) {
+    return unresolved(address);
+  }
   const Place& place = look_at(address);
   return place.function + ", " + (!place.chosen.empty() ? place.chosen : place.innermost);
 }
 
 std::string resolve_call(const void* where) {
+  if (is_left_unresolved) {
+    return unresolved(where);
+  }
   std::array<void*, 32> frames{};
   const int count = backtrace(frames.data(), static_cast<int>(frames.size()));
   const auto end = frames.begin() + count;

@@ -17,6 +17,9 @@ namespace verbs_check {
 // for every call. Under the checker's mutex, as is resolve_call().
 [[nodiscard]] std::string resolve(const void* address);
 
+// From now on resolve() and resolve_call() look nothing up: what they give is unresolved().
+void leave_unresolved();
+
 // "program+0x1234": the file and the address in it, of the call and not of the instruction after it. Quick.
 [[nodiscard]] std::string unresolved(const void* address);
 
