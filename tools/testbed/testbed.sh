@@ -9,6 +9,7 @@
 #   LAB_STATE/testbed/HOST/{info,console.log,qemu.log,net.sock}
 #
 # A host ends by testbed_down, or by itself: when idle, on a panic, when its ssh server is gone.
+# LAB_HOST_PROCESSORS is how many each host has, for what needs two of them.
 # LAB_ACCEL=kvm|tcg overrides the choice; LAB_IDLE_MINUTES (30; 0: never) is how long an idle host stays.
 
 testbed_dir=$LAB_STATE/testbed
@@ -137,6 +138,7 @@ testbed_start() {
   # Both hosts together get no more processors than there are: one that waits for another, which does not run meanwhile,
   # uses up the time of that one.
   if (($(nproc) >= 4)); then count=2; fi
+  count=${LAB_HOST_PROCESSORS:-$count}
   # Relative socket paths: an absolute one may exceed the 108 bytes that a socket's path can have. The datagram sockets
   # know no connection: each host has a link without the other, and either may go and come back.
   # shellcheck disable=SC2054 # the commas are QEMU's

@@ -57,6 +57,11 @@ script='
   compare ibv_rc_pingpong ibv_rc_pingpong -g 1 -s 64 -n 10000
   rm -rf "$work"'
 cd "$root"
+# Both sides poll, so each needs a processor: on a host of its own, with two of them.
+LAB_CACHE=${LAB_CACHE:-${LAB_STATE:-$root/.lab}/cache}
+LAB_STATE=$(mktemp -d)
+export LAB_CACHE LAB_STATE LAB_HOST_PROCESSORS=2
+trap './lab down server; rm -rf "$LAB_STATE"' EXIT
 ./lab exec server -- bash -c "set -euo pipefail; $script" bash "$check" "$rounds" "$root/build/chapters/11-rc-ping-pong" |
   awk -v default_limit="$limit_default" -v trace_limit="$limit_trace" '
     # The median of the values NAME:COLUMN:1 .. NAME:COLUMN:n.
