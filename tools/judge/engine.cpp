@@ -73,8 +73,7 @@ std::string likely_cause(const Run& run, const Outcome& outcome) {
   }
   if (outcome.err.find("EBUSY") != std::string::npos) {
     return "something is destroyed before what lives in it; members, and local objects, go in the reverse order of "
-           "their "
-           "declaration";
+           "their declaration";
   }
   return {};
 }
@@ -225,20 +224,31 @@ private:
     for (const std::size_t at : now) {
       const Check& check = lab_.checks[at];
       of_check[at] = check.runs;
-      if (check.more && !held(check.runs)) {
-        const auto more = check.more(outcomes_);
-        of_check[at].insert(of_check[at].end(), more.begin(), more.end());
-        further.insert(further.end(), more.begin(), more.end());
-      }
+      guarded(at, [&] {
+        if (check.more && !held(check.runs)) {
+          const auto more = check.more(outcomes_);
+          of_check[at].insert(of_check[at].end(), more.begin(), more.end());
+          further.insert(further.end(), more.begin(), more.end());
+        }
+      });
     }
     make(std::move(further));
     for (const std::size_t at : now) {
-      try {
-        decide(lab_.checks[at], of_check[at], verdicts_[at + 1]);
-      } catch (const std::exception& error) {  // a check that has not thought of this submission
-        verdicts_[at + 1].status = Status::error;
-        verdicts_[at + 1].why.seen = std::string{"the check itself has failed: "} + error.what();
+      if (open_[at]) {
+        guarded(at, [&] { decide(lab_.checks[at], of_check[at], verdicts_[at + 1]); });
+        open_[at] = false;
       }
+    }
+  }
+
+  // What a check does that has not thought of this submission is an error of that check alone.
+  template <class Work>
+  void guarded(std::size_t at, Work work) {
+    try {
+      work();
+    } catch (const std::exception& error) {
+      verdicts_[at + 1].status = Status::error;
+      verdicts_[at + 1].why.seen = std::string{"the check itself has failed: "} + error.what();
       open_[at] = false;
     }
   }

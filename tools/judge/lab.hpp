@@ -36,9 +36,8 @@ constexpr int any_status = -1;
 ///
 /// In arguments "{port}" stands for a TCP port that is free, the same one in the whole run; "{peer}" for the address of
 /// the other host; "{device}" for the name of an RDMA device of the host; "{patience}" for the seconds that a side
-/// shall wait for the other one, stretched as `limit` is. In the command of the peer, of a program that plays both
-/// sides,
-/// "{program}" stands for the submission's plain build.
+/// shall wait for the other one, stretched as `limit` is; "{program}", in the command of a peer, for the submission's
+/// plain build: it plays both sides.
 struct Run {
   std::string name;                    ///< unique in the lab; what messages call it
   std::vector<std::string> arguments;  ///< of the submission

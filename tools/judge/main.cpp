@@ -12,17 +12,6 @@
 
 namespace {
 
-// Written beside its place, then moved there: nobody reads half of it.
-void write_file(const std::string& name, const std::string& text) {
-  const std::string beside = name + ".new";
-  std::ofstream file{beside};
-  file << text;
-  file.close();
-  if (!file || std::rename(beside.c_str(), name.c_str()) != 0) {
-    throw std::runtime_error{"cannot write " + name};
-  }
-}
-
 std::string read_file(const std::string& name) {
   std::ifstream file{name};
   std::ostringstream text;
@@ -76,11 +65,11 @@ int main(int argc, char** argv) {
     report.submission = submission;
     report.place = place;
     if (!log_file.empty()) {
-      write_file(log_file, session.log());
+      judge::write_file(log_file, session.log());
     }
     if (!json_file.empty()) {
-      write_file(json_file,
-                 judge::as_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n');
+      judge::write_file(json_file,
+                        judge::as_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n');
     }
     std::cout << judge::as_text(report) << std::flush;
     return report.passed() ? 0 : 1;

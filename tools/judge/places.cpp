@@ -36,8 +36,6 @@ bool read_line(std::FILE* stream, std::string& line) {
   return letter != EOF;
 }
 
-}  // namespace
-
 // What is chosen of the functions that were inlined at an address, the innermost first: the first one that is neither
 // the API's own header nor a destructor or deleter, which destroys for everybody.
 class Choice {
@@ -58,6 +56,8 @@ private:
   std::string text_;
   bool good_ = false;
 };
+
+}  // namespace
 
 std::vector<std::string> Places::addresses_in(const std::string& text) const {
   const std::string start = base_name(program_) + "+0x";

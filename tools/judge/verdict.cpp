@@ -1,8 +1,11 @@
 #include "tools/judge/verdict.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <fstream>
 #include <iomanip>
 #include <sstream>
+#include <stdexcept>
 
 namespace judge {
 
@@ -60,6 +63,16 @@ std::string message(const Report& report, const Verdict& verdict) {
 }
 
 }  // namespace
+
+void write_file(const std::string& name, const std::string& text) {
+  const std::string beside = name + ".new";
+  std::ofstream file{beside};
+  file << text;
+  file.close();
+  if (!file || std::rename(beside.c_str(), name.c_str()) != 0) {
+    throw std::runtime_error{"cannot write " + name};
+  }
+}
 
 std::string as_text(const Report& report) {
   std::size_t longest = 0;

@@ -9,21 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace {
-
 using nlohmann::json;
-
-void write_json(const std::string& name, const json& value) {
-  const std::string beside = name + ".new";
-  std::ofstream file{beside};
-  file << value.dump(2) << '\n';
-  file.close();
-  if (!file || std::rename(beside.c_str(), name.c_str()) != 0) {
-    throw std::runtime_error{"cannot write " + name};
-  }
-}
-
-}  // namespace
 
 int main(int argc, char** argv) {
   std::vector<std::string> files;
@@ -57,10 +43,10 @@ int main(int argc, char** argv) {
       if (!missing.empty()) {
         all["error"] = missing;
       }
-      write_json(json_file, all);
+      judge::write_file(json_file, all.dump(2) + '\n');
     }
     if (!gradescope_file.empty()) {
-      write_json(gradescope_file, judge::as_gradescope(labs));
+      judge::write_file(gradescope_file, judge::as_gradescope(labs).dump(2) + '\n');
     }
     std::printf("%u of %u points\n", points, max_points);
     if (!missing.empty()) {
