@@ -181,7 +181,7 @@ labs_check_one() {
     # The compiler's warnings are shown, not judged.
     grep -A 3 'warning: ' "$program.log" | sed "s,^$LAB_ROOT/,," >&2 || true
   fi
-  labs_judge "$number" "$program" "$sanitized" server --submission "${file#"$LAB_ROOT"/}" --json "$out.json" \
+  labs_judge "$number" server --program "$program" --sanitized "$sanitized" --submission "${file#"$LAB_ROOT"/}" --json "$out.json" \
     --log "$out.log" ${log:+--build-log "$log"} || status=1
   if [[ -n $log ]]; then
     say "all that the compiler says is in ${log#"$LAB_ROOT"/}"
@@ -196,16 +196,16 @@ labs_check_one() {
   return "$status"
 }
 
-# labs_judge NUMBER PROGRAM SANITIZED HOST [OPTIONS]: judges what was built, with the submission on HOST.
+# labs_judge NUMBER HOST OPTIONS...: judges what the options name (see tools/judge/main.cpp), with submissions on HOST.
 labs_judge() {
-  local number=$1 program=$2 sanitized=$3 host=$4 other=client own_box peer_box word
-  shift 4
+  local number=$1 host=$2 other=client own_box peer_box word
+  shift 2
   [[ $host == server ]] || other=server
   own_box=("$LAB_ROOT/lab" exec "$host" -- "$LAB_ROOT/build/tools/judge/lab-box")
   peer_box=("$LAB_ROOT/lab" exec "$other" -- "$LAB_ROOT/build/tools/judge/lab-box")
   for word in "${own_box[@]}"; do set -- "$@" --box="$word"; done
   for word in "${peer_box[@]}"; do set -- "$@" --peer-box="$word"; done
-  "$LAB_ROOT/build/labs/judge-$number" --program "$program" --sanitized "$sanitized" \
+  "$LAB_ROOT/build/labs/judge-$number" \
     --library "$LAB_ROOT/build/tools/verbs-check/libverbs-check.so" --own-address "$(place_address "$host")" \
     --peer-address "$(place_address "$other")" --time-scale "${LAB_TIME_SCALE:-1}" --place "$(place_describe)" "$@"
 }

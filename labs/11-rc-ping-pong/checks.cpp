@@ -61,12 +61,14 @@ std::size_t requests_in(const Call& call) {
   return found == call.arguments.end() ? 1 : found->size();
 }
 
-// How many completions of sends that went well this poll has brought.
-std::size_t sends_completed_in(const Call& call) {
-  return static_cast<std::size_t>(std::ranges::count_if(call.completions, [](const auto& completion) {
-    return completion.value("opcode", std::string{}).ends_with("SEND");
+// How many completions of sends that went well this poll has brought, and of receives.
+std::size_t completed_in(const Call& call, std::string_view opcode) {
+  return static_cast<std::size_t>(std::ranges::count_if(call.completions, [&](const auto& completion) {
+    return completion.value("opcode", std::string{}).ends_with(opcode);
   }));
 }
+std::size_t sends_completed_in(const Call& call) { return completed_in(call, "SEND"); }
+std::size_t receives_completed_in(const Call& call) { return completed_in(call, "RECV"); }
 
 Judgement all_sent(const Run& run, const Outcome& outcome) {
   const auto sends = outcome.succeeded("ibv_post_send");
@@ -114,6 +116,30 @@ Judgement all_acknowledged(const Run& run, const Outcome& outcome) {
   return {};
 }
 
+// Whether the client takes each answer before it goes on. What it prints does not tell: the answer may be in the slot
+// by then, or not.
+Judgement answers_awaited(const Outcome& outcome) {
+  std::size_t answers = 0;
+  std::size_t messages = 0;
+  const auto failure = [&](const std::string& before) {
+    return Failure{
+        "the completion of answer " + std::to_string(messages) + " is polled before " + before + " when " + client.name,
+        std::to_string(answers) + " completions of receives",
+        "the completion of the send is taken for the answer: it says that the message has arrived, and no more"};
+  };
+  for (const Call& call : outcome.calls) {
+    if (call.verb == "ibv_poll_cq") {
+      answers += receives_completed_in(call);
+    } else if (call.verb == "ibv_post_send" && call.result == 0) {
+      if (answers < messages) {
+        return failure("the next message is sent");
+      }
+      messages += requests_in(call);
+    }
+  }
+  return answers < messages ? Judgement{failure("the program ends")} : Judgement{};
+}
+
 Judgement peer_ended(const Run& run, const Outcome& outcome) {
   if (outcome.peer_end != box::End::exited || outcome.peer_status != 0) {
     return Failure{
@@ -129,6 +155,9 @@ Judgement peer_ended(const Run& run, const Outcome& outcome) {
 Judgement plays_client(const Outcomes& outcomes) {
   const Outcome& outcome = outcomes.at(client.name);
   if (auto failure = all_sent(client, outcome)) {
+    return failure;
+  }
+  if (auto failure = answers_awaited(outcome)) {
     return failure;
   }
   // That tool has one buffer: it sends back what it got.

@@ -35,35 +35,34 @@ head_of() {
   sed -n "s,^// $2: ,,p" "$file"
 }
 
-# judge VARIANT HOST: its verdicts go to $WORK/VARIANT.json, what is printed to $WORK/VARIANT.
-judge() {
-  local variant=$1 program=lab-$number-$1 options=()
-  # Other tests run beside this one: patience costs only where something hangs.
-  local LAB_TIME_SCALE=$((4 * ${LAB_TIME_SCALE:-1}))
-  if [[ $variant == hostile-* ]]; then program=$variant; fi
-  if [[ $(head_of "$variant" fails) == *timeout ]]; then options=(--longest-ms 1000); fi
-  # A program that is not there would fail as a wrong one does. The sanitized build has those that get so far.
-  if [[ ! -x $LAB_ROOT/build/labs/$program ]] ||
-    [[ $(head_of "$variant" fails) =~ ^(sanitized|faults|)$ && $variant != hostile-* && ! -x $LAB_ROOT/build/sanitize/labs/$program ]]; then
-    printf '%s was not built\n' "$program" >"$WORK/$variant"
-    return
-  fi
-  labs_judge "$number" "$LAB_ROOT/build/labs/$program" "$LAB_ROOT/build/sanitize/labs/$program" "$2" \
-    --alone --json "$WORK/$variant.json" "${options[@]}" >"$WORK/$variant" 2>&1 || true
+# orders VARIANT...: what the judge is told, a line each; the verdicts of VARIANT go to $WORK/VARIANT.json, and what would be
+# printed to $WORK/VARIANT.
+orders() {
+  local variant program longest
+  for variant; do
+    program=lab-$number-$variant longest=3600000
+    if [[ $variant == hostile-* ]]; then program=$variant; fi
+    if [[ $(head_of "$variant" fails) == *timeout ]]; then longest=1000; fi
+    # A program that is not there would fail as a wrong one does. The sanitized build has those that get so far.
+    if [[ ! -x $LAB_ROOT/build/labs/$program ]] ||
+      [[ $(head_of "$variant" fails) =~ ^(sanitized|faults|)$ && $variant != hostile-* && ! -x $LAB_ROOT/build/sanitize/labs/$program ]]; then
+      printf '%s was not built\n' "$program" >"$WORK/$variant"
+      continue
+    fi
+    printf '%s\t%s\t%s\t%s\t%s\n' "$LAB_ROOT/build/labs/$program" "$LAB_ROOT/build/sanitize/labs/$program" "$longest" \
+      "$WORK/$variant.json" "$WORK/$variant"
+  done
 }
 
-# One at a time on each host: more would only take its memory from each other.
-share() { # HOST VARIANT...
-  local host=$1 variant
-  shift
-  for variant; do judge "$variant" "$host"; done
-}
+# One at a time on each host: more would only take its memory from each other. Other tests run beside this one: patience
+# costs only where something hangs.
 workers=2
 for ((worker = 0; worker < workers; ++worker)); do
   mine=()
   for ((at = worker; at < ${#variants[@]}; at += workers)); do mine+=("${variants[at]}"); done
   if ((worker % 2)); then host=client; else host=server; fi
-  share "$host" ${mine[@]+"${mine[@]}"} &
+  orders ${mine[@]+"${mine[@]}"} >"$WORK/orders.$host"
+  LAB_TIME_SCALE=$((4 * ${LAB_TIME_SCALE:-1})) labs_judge "$number" "$host" --alone --all "$WORK/orders.$host" || true &
 done
 wait
 

@@ -26,53 +26,94 @@ void list_checks(const judge::Lab& lab) {
   }
 }
 
+// What is to be judged, and where the verdicts go; no file where a name is empty.
+struct Order {
+  judge::Setup setup;
+  std::string submission = "lab.cpp";
+  std::string place{};
+  std::string build_log{};
+  std::string log_file{};
+  std::string json_file{};
+};
+
+// Returns what is to be printed, and whether everything has passed.
+std::pair<std::string, bool> carry_out(const Order& order, const judge::Lab& lab, judge::Boxes& boxes) {
+  judge::Session session{order.setup, boxes};
+  judge::Report report =
+      judge::judge_submission(lab, session, order.build_log.empty() ? std::string{} : read_file(order.build_log));
+  report.submission = order.submission;
+  report.place = order.place;
+  if (!order.log_file.empty()) {
+    judge::write_file(order.log_file, session.log());
+  }
+  if (!order.json_file.empty()) {
+    judge::write_file(order.json_file,
+                      judge::as_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n');
+  }
+  return {judge::as_text(report), report.passed()};
+}
+
+// Many, one after the other, with the same boxes. A line each, with tabs: the program, its sanitized build, the most
+// milliseconds that a run may take, the file of its verdicts, and the one of what would be printed.
+bool carry_out_all(const std::string& list, Order order, const judge::Lab& lab, judge::Boxes& boxes) {
+  std::istringstream lines{read_file(list)};
+  bool all_passed = true;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words{line};
+    std::string longest;
+    std::string text_file;
+    for (std::string* const word :
+         {&order.setup.program, &order.setup.sanitized, &longest, &order.json_file, &text_file}) {
+      std::getline(words, *word, '\t');
+    }
+    order.setup.longest_ms = std::stol(longest);
+    const auto [text, passed] = carry_out(order, lab, boxes);
+    judge::write_file(text_file, text);
+    all_passed = all_passed && passed;
+  }
+  return all_passed;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  judge::Setup setup;
-  std::string submission = "lab.cpp";
-  std::string place;
-  std::string log;
-  std::string json_file;
-  std::string log_file;
-  bool list = false;
-  CLI::App app{"judges one submission of a lab"};
-  app.add_flag("--list", list, "only print the checks: id, points, title and step, separated by tabs");
+  Order order;
+  judge::Setup& setup = order.setup;
+  std::string list;
+  std::vector<std::string> box;
+  std::vector<std::string> peer_box;
+  bool list_only = false;
+  CLI::App app{"judges submissions of a lab"};
+  app.add_flag("--list", list_only, "only print the checks: id, points, title and step, separated by tabs");
   app.add_option("--program", setup.program, "the plain build of the submission");
   app.add_option("--sanitized", setup.sanitized, "its sanitized build");
-  app.add_option("--build-log", log, "what the compiler said of it when it does not compile");
-  app.add_option("--submission", submission, "the name of its source, for the report");
+  app.add_option("--build-log", order.build_log, "what the compiler said of it when it does not compile");
+  app.add_option("--submission", order.submission, "the name of its source, for the report");
+  app.add_option("--all", list, "many submissions instead: a file with a line each, see main.cpp");
   app.add_option("--library", setup.library, "libverbs-check.so");
-  app.add_option("--box", setup.box, "command that runs a box on the host, one word an option");
-  app.add_option("--peer-box", setup.peer_box, "and on the other host");
+  app.add_option("--box", box, "command that runs a box on the host, one word an option");
+  app.add_option("--peer-box", peer_box, "and on the other host");
   app.add_flag("!--alone", setup.share, "what has no peer runs on the first host only");
   app.add_option("--peer-address", setup.peer_address, "of the other host");
   app.add_option("--own-address", setup.own_address, "of the host");
   app.add_option("--time-scale", setup.time_scale, "factor on every limit");
-  app.add_option("--longest-ms", setup.longest_ms, "no run may take longer");
-  app.add_option("--place", place, "on what it runs, for the report");
-  app.add_option("--log", log_file, "write there what each run did");
-  app.add_option("--json", json_file, "write the verdicts there");
+  app.add_option("--place", order.place, "on what it runs, for the report");
+  app.add_option("--log", order.log_file, "write there what each run did");
+  app.add_option("--json", order.json_file, "write the verdicts there");
   CLI11_PARSE(app, argc, argv);
   try {
     const judge::Lab lab = judge::lab();
-    if (list) {
+    if (list_only) {
       list_checks(lab);
       return 0;
     }
-    judge::Session session{setup};
-    judge::Report report = judge::judge_submission(lab, session, log.empty() ? std::string{} : read_file(log));
-    report.submission = submission;
-    report.place = place;
-    if (!log_file.empty()) {
-      judge::write_file(log_file, session.log());
+    judge::Boxes boxes{box, peer_box};
+    if (!list.empty()) {
+      return carry_out_all(list, order, lab, boxes) ? 0 : 1;
     }
-    if (!json_file.empty()) {
-      judge::write_file(json_file,
-                        judge::as_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n');
-    }
-    std::cout << judge::as_text(report) << std::flush;
-    return report.passed() ? 0 : 1;
+    const auto [text, passed] = carry_out(order, lab, boxes);
+    std::cout << text << std::flush;
+    return passed ? 0 : 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "judge: %s\n", error.what());
     return 1;

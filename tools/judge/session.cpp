@@ -189,18 +189,51 @@ std::string without_checker(const std::string& text) {
 
 }  // namespace
 
-struct Session::State {
-  explicit State(Setup given) : setup{std::move(given)}, places{setup.program} {}
+struct Boxes::State {
+  State(std::vector<std::string> own_box, std::vector<std::string> peer_box)
+      : own_command{std::move(own_box)}, peer_command{std::move(peer_box)} {}
 
-  Setup setup;
-  Places places;
+  std::vector<std::string> own_command;
+  std::vector<std::string> peer_command;
   std::optional<Line> own{};
   std::optional<Line> peer{};
-  int next_id = 1;
+  int next_id = 1;        // of a run: none twice, whatever submission it is of
+  std::string devices{};  // of the own host, separated by blanks; known when that box has greeted
+  bool greeted = false;
+
+  // What it begins with.
+  void greet(const json& greeting) {
+    for (const std::string name : greeting.at("devices")) {
+      devices += (devices.empty() ? "" : " ") + name;
+    }
+    greeted = true;
+  }
+
+  // Nobody knows what is still under way there.
+  void give_up() {
+    own.reset();
+    peer.reset();
+    devices.clear();
+    greeted = false;
+  }
+};
+
+Boxes::Boxes(std::vector<std::string> own, std::vector<std::string> peer)
+    : state_{std::make_unique<State>(std::move(own), std::move(peer))} {
+  // A box that is gone is noticed by what write() returns.
+  std::signal(SIGPIPE, SIG_IGN);  // NOLINT: once, before there are threads
+}
+
+Boxes::~Boxes() = default;
+
+struct Session::State {
+  State(Setup given, Boxes::State& shared) : setup{std::move(given)}, boxes{shared}, places{setup.program} {}
+
+  Setup setup;
+  Boxes::State& boxes;
+  Places places;
   std::string device{};
   std::string log{};
-  std::string first_device{};
-  bool greeted = false;
 
   // A run under way.
   struct Item {
@@ -222,7 +255,7 @@ struct Session::State {
     std::vector<std::string> result;
     const std::map<std::string, std::string> meanings{{"{port}", std::to_string(port)},
                                                       {"{peer}", address},
-                                                      {"{device}", first_device},
+                                                      {"{device}", device.substr(0, device.find(' '))},
                                                       {"{patience}", std::to_string(6 * setup.time_scale)},
                                                       {"{program}", setup.program}};
     for (std::string word : given) {
@@ -237,7 +270,7 @@ struct Session::State {
   Item prepare(const Run& run) {
     std::random_device random;
     const int port = 20000 + static_cast<int>(random() % 12000);
-    Item item{.run = &run, .id = next_id++, .peer_id = run.peer ? next_id++ : 0};
+    Item item{.run = &run, .id = boxes.next_id++, .peer_id = run.peer ? boxes.next_id++ : 0};
     const long limit = std::min<long>(run.limit.count(), setup.longest_ms) * setup.time_scale;
     json environment = json::object();
     std::vector<std::string> command{run.build == Build::sanitized ? setup.sanitized : setup.program};
@@ -280,12 +313,12 @@ struct Session::State {
   // Starts a run, or the side of it that has to listen first.
   void begin(Item& item) {
     if (item.peer_id == 0) {
-      (item.elsewhere ? *peer : *own).send(item.request);
+      (item.elsewhere ? *boxes.peer : *boxes.own).send(item.request);
       item.started = true;
       return;
     }
     const bool peer_first = item.run->peer->listens;
-    Line& first = peer_first ? *peer : *own;
+    Line& first = peer_first ? *boxes.peer : *boxes.own;
     const int id = peer_first ? item.peer_id : item.id;
     first.send(peer_first ? item.peer_request : item.request);
     first.send({{"do", "listening"}, {"id", -id}, {"port", item.request.at("port")}, {"run", id}});
@@ -299,7 +332,7 @@ struct Session::State {
       item.peer_answer = json{{"end", static_cast<int>(box::End::ended)}, {"status", 0}, {"out", ""}, {"err", ""}};
       return;
     }
-    (peer_first ? *own : *peer).send(peer_first ? item.request : item.peer_request);
+    (peer_first ? *boxes.own : *boxes.peer).send(peer_first ? item.request : item.peer_request);
     (peer_first ? item.started : item.peer_started) = true;
   }
 
@@ -326,13 +359,9 @@ struct Session::State {
   void receive(Line& line, bool own_side, std::vector<Item>& items) {
     for (json& answer : line.receive()) {
       const int id = answer.at("id");
-      if (id == 0) {  // what a box begins with
-        for (const std::string name : own_side ? answer.at("devices") : json::array()) {
-          device += (device.empty() ? "" : " ") + name;
-        }
+      if (id == 0) {
         if (own_side) {
-          first_device = device.substr(0, device.find(' '));
-          greeted = true;
+          boxes.greet(answer);
         }
         continue;
       }
@@ -355,24 +384,77 @@ struct Session::State {
   void end_peer_of_failed(const Item& item) {
     if (item.peer_started && !item.peer_answer &&
         (item.answer->at("end") != static_cast<int>(box::End::exited) || item.answer->at("status") != 0)) {
-      peer->send({{"do", "end"}, {"run", item.peer_id}});
+      boxes.peer->send({{"do", "end"}, {"run", item.peer_id}});
     }
   }
 
-  // A submission that has ended leaves its peer alone; that gets a moment for its last words.
+  static bool pending(const Item& item) { return !item.answer || (item.peer_id != 0 && !item.peer_answer); }
+
+  // A peer whose submission has ended; it gets a moment for its last words.
+  static bool left_alone(const Item& item) { return item.answer && item.peer_started && !item.peer_answer; }
+
   void end_peers(std::vector<Item>& items) {
     for (Item& item : items) {
-      if (item.answer && item.peer_started && !item.peer_answer) {
-        peer->send({{"do", "end"}, {"run", item.peer_id}});
+      if (left_alone(item)) {
+        boxes.peer->send({{"do", "end"}, {"run", item.peer_id}});
       }
     }
   }
+
+  // All runs, several at a time.
+  Outcomes run(const std::vector<Run>& runs) {
+    if (!boxes.own) {
+      boxes.own.emplace(boxes.own_command);
+    }
+    std::vector<Item> items;
+    while (!boxes.greeted) {
+      receive(*boxes.own, true, items);
+    }
+    device = boxes.devices;
+    items.reserve(runs.size());
+    // For a few runs it is not worth starting it.
+    constexpr std::size_t few = 2;
+    const bool share = setup.share && !boxes.peer_command.empty() && (boxes.peer || runs.size() > few);
+    for (const Run& run : runs) {
+      items.push_back(prepare(run));
+      const bool stays = run.here || !run.tool.empty() || run.peer ||
+                         std::ranges::find(run.arguments, "{device}") != run.arguments.end();
+      items.back().elsewhere = share && !stays && items.size() % 2 == 0;
+      if ((run.peer || items.back().elsewhere) && !boxes.peer) {
+        if (boxes.peer_command.empty()) {
+          throw Trouble{"this lab needs a second host"};
+        }
+        boxes.peer.emplace(boxes.peer_command);
+      }
+      begin(items.back());
+    }
+    while (std::ranges::any_of(items, &State::pending)) {
+      std::array<pollfd, 2> watched{pollfd{boxes.own->descriptor(), POLLIN, 0},
+                                    pollfd{boxes.peer ? boxes.peer->descriptor() : -1, POLLIN, 0}};
+      const int ready =
+          poll(watched.data(), watched.size(), std::ranges::any_of(items, &State::left_alone) ? 2000 : -1);
+      if (ready == 0) {
+        end_peers(items);
+        continue;
+      }
+      if (watched[0].revents != 0) {
+        receive(*boxes.own, true, items);
+      }
+      if (watched[1].revents != 0) {
+        receive(*boxes.peer, false, items);
+      }
+    }
+    Outcomes outcomes;
+    for (const Item& item : items) {
+      const auto made = outcomes.emplace(item.run->name, outcome_of(item)).first;
+      places.look_up(made->second);
+      log += log_of(item.request, *item.run, made->second);
+    }
+    return outcomes;
+  }
 };
 
-Session::Session(Setup setup) : state_{std::make_unique<State>(std::move(setup))} {
-  // A box that is gone is noticed by what write() returns.
-  std::signal(SIGPIPE, SIG_IGN);  // NOLINT: once, before there are threads
-}
+Session::Session(Setup setup, Boxes& boxes) : state_{std::make_unique<State>(std::move(setup), *boxes.state_)} {}
 
 Session::~Session() = default;
 
@@ -381,63 +463,12 @@ std::string Session::log() const { return state_->log; }
 std::string Session::device() const { return state_->device; }
 
 Outcomes Session::run(const std::vector<Run>& runs) {
-  State& state = *state_;
-  if (!state.own) {
-    state.own.emplace(state.setup.box);
+  try {
+    return state_->run(runs);
+  } catch (const Trouble&) {
+    state_->boxes.give_up();
+    throw;
   }
-  std::vector<State::Item> items;
-  while (!state.greeted) {
-    state.receive(*state.own, true, items);
-  }
-  items.reserve(runs.size());
-  // For a few runs it is not worth starting it.
-  constexpr std::size_t few = 2;
-  const bool share = state.setup.share && !state.setup.peer_box.empty() && (state.peer || runs.size() > few);
-  for (const Run& run : runs) {
-    items.push_back(state.prepare(run));
-    const bool stays = run.here || !run.tool.empty() || run.peer ||
-                       std::ranges::find(run.arguments, "{device}") != run.arguments.end();
-    items.back().elsewhere = share && !stays && items.size() % 2 == 0;
-    if ((run.peer || items.back().elsewhere) && !state.peer) {
-      if (state.setup.peer_box.empty()) {
-        throw Trouble{"this lab needs a second host"};
-      }
-      state.peer.emplace(state.setup.peer_box);
-    }
-    state.begin(items.back());
-  }
-  const auto pending = [&](const State::Item& item) {
-    return !item.answer || (item.peer_id != 0 && !item.peer_answer);
-  };
-  const auto only_peers = [&] {
-    bool any = false;
-    for (const State::Item& item : items) {
-      any = any || (item.answer && item.peer_started && !item.peer_answer);
-    }
-    return any;
-  };
-  while (std::ranges::any_of(items, pending)) {
-    std::array<pollfd, 2> watched{pollfd{state.own->descriptor(), POLLIN, 0},
-                                  pollfd{state.peer ? state.peer->descriptor() : -1, POLLIN, 0}};
-    const int ready = poll(watched.data(), watched.size(), only_peers() ? 2000 : -1);
-    if (ready == 0) {
-      state.end_peers(items);
-      continue;
-    }
-    if (watched[0].revents != 0) {
-      state.receive(*state.own, true, items);
-    }
-    if (watched[1].revents != 0) {
-      state.receive(*state.peer, false, items);
-    }
-  }
-  Outcomes outcomes;
-  for (const State::Item& item : items) {
-    const auto made = outcomes.emplace(item.run->name, State::outcome_of(item)).first;
-    state.places.look_up(made->second);
-    state.log += log_of(item.request, *item.run, made->second);
-  }
-  return outcomes;
 }
 
 }  // namespace judge

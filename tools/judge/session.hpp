@@ -17,24 +17,38 @@ public:
   using std::runtime_error::runtime_error;
 };
 
-/// Where a submission is, and where it runs.
+/// The boxes on the two hosts, for any number of submissions one after the other. Each is started by the first run
+/// that needs it; both end with this, or when one of them is in trouble: the next run has new ones.
+class Boxes {
+public:
+  /// The commands that run a box where submissions run, and where their peers do (empty: there are no peers).
+  Boxes(std::vector<std::string> own, std::vector<std::string> peer);
+  Boxes(const Boxes&) = delete;
+  Boxes& operator=(const Boxes&) = delete;
+  ~Boxes();
+
+private:
+  friend class Session;
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Where a submission is, and how it runs.
 struct Setup {
-  std::string program;                ///< absolute path of the plain build
-  std::string sanitized;              ///< of the sanitized build; empty: there is none
-  std::string library;                ///< of verbs-check
-  std::vector<std::string> box;       ///< command that runs a box where the submission runs
-  std::vector<std::string> peer_box;  ///< and where the peer does; empty: the lab has no peers
-  std::string peer_address;           ///< of the host of the peers, for the submission
-  std::string own_address;            ///< and of the submission's own, for the peers
-  bool share = true;                  ///< the other host makes some of the runs without a peer
+  std::string program;       ///< absolute path of the plain build
+  std::string sanitized;     ///< of the sanitized build; empty: there is none
+  std::string library;       ///< of verbs-check
+  std::string peer_address;  ///< of the host of the peers, for the submission
+  std::string own_address;   ///< and of the submission's own, for the peers
+  bool share = true;         ///< the other host makes some of the runs without a peer
   unsigned time_scale = 1;
   long longest_ms = 3'600'000;  ///< no run may take longer, whatever the lab says; for tests
 };
 
-/// The boxes are started by the first run, and end with the session.
+/// The runs of one submission. The boxes must outlive it.
 class Session {
 public:
-  explicit Session(Setup setup);
+  Session(Setup setup, Boxes& boxes);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   ~Session();
