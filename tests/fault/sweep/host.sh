@@ -14,7 +14,7 @@ library=$1 programs=$2 folder=$3 list=$4 first_port=$5 limit=$6 patience=$7 work
 begin() {
   exec {descriptor}< <(
     if [[ -n $FAIL$TRACE ]]; then
-      export LD_PRELOAD=$library VERBS_CHECK_FAIL=$FAIL VERBS_CHECK_TRACE=$TRACE
+      export LD_PRELOAD=$library VERBS_CHECK_PLACES=raw VERBS_CHECK_FAIL=$FAIL VERBS_CHECK_TRACE=$TRACE
     fi
     exec "$@" 2>&1 >/dev/null </dev/null)
 }
