@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # docs/verbs-check/reports.md is what tests/verbs-check/reports.txt says. reports.sh --page prints the page as it should be.
+# The Chinese page has the same rows in other words: ids, findings and programs are compared.
 set -euo pipefail
 cd "$LAB_ROOT"
 
@@ -48,4 +49,14 @@ if ! diff <(page) docs/verbs-check/reports.md; then
   printf 'docs/verbs-check/reports.md (>) is not what tests/doc/reports.sh --page prints (<)\n'
   exit 1
 fi
+
+# skeleton PAGE: of each row what needs no words: "ID FINDING PROGRAM", or the id alone.
+skeleton() {
+  sed -nE 's/^\| ([A-Z][0-9]+) \| .* \| \[([a-z-]+)\]\(\2(\.zh-CN)?\.md\) \| (.*) \|$/\1 \2 \4/p; s/^\| ([A-Z][0-9]+) \| [^|]* \| [^|]* \|$/\1/p' "$1"
+}
+if ! diff <(skeleton docs/verbs-check/reports.md) <(skeleton docs/verbs-check/reports.zh-CN.md); then
+  printf 'docs/verbs-check/reports.zh-CN.md (>) has other rows than docs/verbs-check/reports.md (<)\n'
+  exit 1
+fi
+[[ $(skeleton docs/verbs-check/reports.md | wc -l) -eq $(rows | wc -l) ]] || { printf 'skeleton misses rows\n'; exit 1; }
 printf '%s reports\n' "$(rows | wc -l)"
