@@ -76,8 +76,8 @@ for page in "${pages[@]}"; do
     fi
   done < <(sections "$english")
 done
-# Chapters are all there.
-for english in chapters/*/README.md; do
+# These are all there.
+for english in README.md chapters/*/README.md labs/*/README.md docs/labs/README.md; do
   [[ -e ${english%.md}.zh-CN.md ]] || wrong "$english has no Chinese twin"
 done
 printf '%s pairs\n' "${#pages[@]}"

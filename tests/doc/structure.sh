@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every chapter has its program, its page with all sections, its test, and its line in the top README.
+# Every chapter has its program, its page with all sections, its test, and its line in the top README, in both languages.
 set -euo pipefail
 
 cd "$LAB_ROOT"
@@ -39,7 +39,9 @@ for folder in chapters/*/; do
   else
     wrong "$folder has no README.md"
   fi
-  if ! grep -qs "](chapters/$name/*\(README.md\)\{0,1\})" README.md; then wrong "README.md does not link to $folder"; fi
+  for top in README.md README.zh-CN.md; do
+    grep -qsF "](chapters/$name/$top)" "$top" || wrong "$top does not link to $folder/$top"
+  done
 done
 
 for script in tests/chapters/*.sh; do

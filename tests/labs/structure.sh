@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Every lab has all that a lab has: task, hints, checks, starter, solution, wrong submissions for each of its checks, its line in
-# the README; what the README says of points is what the judge gives; starter and solution differ inside of the steps only.
+# Every lab has all that a lab has: task, in both languages, hints, checks, starter, solution, wrong submissions for each of its
+# checks, its line in the top README; what the task says of points is what the judge gives; starter and solution differ inside of
+# the steps only.
 set -euo pipefail
 cd "$LAB_ROOT"
 status=0
@@ -17,12 +18,13 @@ frame() { awk '/^ *\/\/ end of step [0-9]+$/ { inside = 0 } !inside { print } /^
 steps() { sed -nE 's,^ *// step ([0-9]+)$,\1,p' "$1" | sort -n; }
 
 sections=$'The task\nSteps\nWhat is checked\nWhat you learn'
+chinese_sections=$'任务\n步骤\n检查项\n学到什么'
 count=0
 for folder in labs/*/; do
   folder=${folder%/} name=${folder#labs/} number=${name%%-*}
   ((++count))
   [[ -d chapters/$name ]] || wrong "$folder: there is no chapters/$name"
-  for file in lab.cpp README.md hints.md checks.cpp starter.inc; do
+  for file in lab.cpp README.md README.zh-CN.md hints.md checks.cpp starter.inc; do
     [[ -s $folder/$file ]] || { wrong "$folder has no $file"; continue 2; }
   done
   solution=solutions/$name/lab.cpp
@@ -57,6 +59,15 @@ for folder in labs/*/; do
     wrong "$folder/README.md: its table of checks is not what the judge has:"
     "build/labs/judge-$number" --list
   }
+  # In Chinese the same ids and points. What each is about is translated: doc.pairs asks for that when the English has changed.
+  head -n 1 "$folder/README.zh-CN.md" | grep -q "^# 实验 $number：." || wrong "$folder/README.zh-CN.md: the title does not begin with '# 实验 $number：'"
+  [[ $(headings "$folder/README.zh-CN.md") == "$chinese_sections" ]] || wrong "$folder/README.zh-CN.md: the sections are not"$'\n'"$chinese_sections"
+  # shellcheck disable=SC2016 # backquotes of Markdown
+  cmp -s <(sed -n 's/^| `\([a-z0-9-]*\)` | \([0-9]*\) | .* |$/\1\t\2/p' "$folder/README.zh-CN.md") \
+    <("build/labs/judge-$number" --list | cut -f 1-2) || {
+    wrong "$folder/README.zh-CN.md: its table of checks is not what the judge has:"
+    "build/labs/judge-$number" --list
+  }
   sum=$("build/labs/judge-$number" --list | awk -F '\t' '{ sum += $2 } END { print sum }')
   [[ $sum == 100 ]] || wrong "lab $number has $sum points, not 100"
   ids=$("build/labs/judge-$number" --list | cut -f 1)
@@ -88,7 +99,9 @@ for folder in labs/*/; do
     [[ $id == builds ]] || grep -qsE "^// fails: $id( timeout)?\$" "${wrongs[@]}" || wrong "no wrong submission of lab $number is meant for '$id'"
   done
 
-  grep -qF "](labs/$name/README.md)" README.md || wrong "README.md does not link to labs/$name/README.md"
+  for top in README.md README.zh-CN.md; do
+    grep -qF "](labs/$name/$top)" "$top" || wrong "$top does not link to labs/$name/$top"
+  done
 done
 ((count > 0)) || wrong 'there are no labs'
 for file in solutions/*/; do
