@@ -3,9 +3,8 @@
 # and has released what can be released, in an allowed order. Its peer, where it has one, notices too.
 #
 # A clean run with --trace lists the calls; then for each call one run with --fail. Of a verb that is called at one place
-# more than four times it is the first, the second, the middle and the last call; of ibv_poll_cq, whose calls differ in
-# number from run to run, it is 1, 1000, 1000000. Chapters 10 and 11 play both sides on one host, each side in turn
-# with a clean peer. LeakSanitizer is not needed: the checker says what leaks.
+# more than twice it is the first and the last call; of ibv_poll_cq, whose calls differ in number from run to run, it is 1,
+# 1000, 1000000. Chapters 10 and 11 play both sides on one host, each side in turn with a clean peer. LeakSanitizer is not needed: the checker says what leaks.
 . "${LAB_ROOT:?}/tests/lib.sh"
 command -v jq >/dev/null || { printf 'jq is not installed (./lab test installs it)\n'; exit 77; }
 require_device
