@@ -52,7 +52,7 @@ while IFS= read -r page; do
     if [[ ! -e $path ]]; then
       printf '%s:%s: %s is not there\n' "$page" "$line" "$target"
       status=1
-    elif [[ $target == *'#'* && $path == *.md ]] && ! anchors "$path" | grep -qxF -- "${target#*#}"; then
+    elif [[ $target == *'#'* && $path == *.md ]] && ! anchors "$path" | grep -xF -- "${target#*#}" >/dev/null; then
       printf '%s:%s: %s: there is no such heading\n' "$page" "$line" "$target"
       status=1
     fi
