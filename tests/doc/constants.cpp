@@ -168,7 +168,7 @@ constexpr std::array states{
     ROW(IBV_QPS_RTS, "ready to send", "可以发送"),
     ROW(IBV_QPS_SQD, "the send queue is drained", "排空发送队列"),
     ROW(IBV_QPS_SQE, "the send queue has failed; UC and UD only", "发送队列出错；只有 UC 和 UD 有"),
-    ROW(IBV_QPS_ERR, "gives all requests back with status 5", "所有请求以状态 5 结束"),
+    ROW(IBV_QPS_ERR, "ends what is posted with status 5", "已提交的请求以状态 5 结束"),
     ROW(IBV_QPS_UNKNOWN, "not known to the library", "库不认识的状态"),
 };
 
@@ -243,7 +243,7 @@ constexpr std::array statuses{
     ROW(IBV_WC_LOC_QP_OP_ERR, "this QP cannot carry it out", "这个 QP 无法执行"),
     ROW(IBV_WC_LOC_EEC_OP_ERR, "reliable datagrams; not in use", "可靠数据报；已不使用"),
     ROW(IBV_WC_LOC_PROT_ERR, "lkey, range or right of this side's memory", "本端内存的 lkey、范围或权限不对"),
-    ROW(IBV_WC_WR_FLUSH_ERR, "given back undone: the QP is in ERR", "没有执行就退回：QP 处于 ERR"),
+    ROW(IBV_WC_WR_FLUSH_ERR, "has ended because the QP is in ERR", "因为 QP 处于 ERR 而结束"),
     ROW(IBV_WC_MW_BIND_ERR, "a memory window could not be bound", "内存窗口绑定失败"),
     ROW(IBV_WC_BAD_RESP_ERR, "an answer that does not fit", "收到的应答不对"),
     ROW(IBV_WC_LOC_ACCESS_ERR, "this side's memory refused a write with immediate data", "本端内存拒绝了带立即数的写"),
