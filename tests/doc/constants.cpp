@@ -382,7 +382,7 @@ constexpr std::array cm_events{
     ROW(RDMA_CM_EVENT_ROUTE_RESOLVED, "`rdma_resolve_route` is done", "`rdma_resolve_route` 完成"),
     ROW(RDMA_CM_EVENT_ROUTE_ERROR, "and has failed", "它失败了"),
     ROW(RDMA_CM_EVENT_CONNECT_REQUEST, "server: a client wants to connect; with a new cm_id",
-        "服务端：有客户端要连接；带一个新的 cm_id"),
+        "服务器：有客户端要连接；带一个新的 cm_id"),
     ROW(RDMA_CM_EVENT_CONNECT_RESPONSE, "client: an answer, for a cm_id without a QP",
         "客户端：收到应答，cm_id 没有 QP 时才有"),
     ROW(RDMA_CM_EVENT_CONNECT_ERROR, "the handshake has failed", "握手失败"),
