@@ -15,8 +15,8 @@ std::span<std::byte> map_memory(std::size_t size) {
   size = (size + huge - 1) / huge * huge;  // whole huge pages, else munmap(2) fails
   constexpr int access = PROT_READ | PROT_WRITE;
   constexpr int kind = MAP_PRIVATE | MAP_ANONYMOUS;
-  // MAP_POPULATE: all pages are there now, and a lack of them is an error here, not a signal at the first access.
-  void* memory = mmap(nullptr, size, access, kind | MAP_HUGETLB | MAP_HUGE_2MB | MAP_POPULATE, -1, 0);
+  // This sets as many huge pages aside, or fails when there are too few.
+  void* memory = mmap(nullptr, size, access, kind | MAP_HUGETLB | MAP_HUGE_2MB, -1, 0);
   if (memory == MAP_FAILED) {
     memory = mmap(nullptr, size, access, kind, -1, 0);
   }

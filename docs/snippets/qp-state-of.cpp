@@ -4,7 +4,7 @@
 
 #include <system_error>
 
-// What the device says. qp->state is only what this process last asked for: it does not notice an error.
+// What the device says. qp->state is what this process last set or queried, and does not follow when a request fails.
 ibv_qp_state state_of(ibv_qp* qp) {
   ibv_qp_attr attr{};
   ibv_qp_init_attr created{};

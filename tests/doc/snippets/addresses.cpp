@@ -53,6 +53,9 @@ SNIPPET("error-completion") {
   EXPECT(throws("(13)", [&] { require_success(completion); }));
   completion.status = IBV_WC_SUCCESS;
   require_success(completion);
+  // What the page says of the state: the structure does not follow, the device knows.
+  EXPECT(pair.a.qp->state == IBV_QPS_RTS);
+  EXPECT(lab::state_of(pair.a.qp) == IBV_QPS_ERR);
 }
 
 SNIPPET("find-device") {
