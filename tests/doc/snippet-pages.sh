@@ -51,6 +51,7 @@ for page in README.md README.zh-CN.md; do
   entries=$(sed -nE 's,^\[([a-z-]+\.cpp)\]\(\1\)$,\1,p' "$page")
   diff <(printf '%s\n' "$files") <(sort <<<"$entries") || wrong "$page: its entries (>) are not the files (<)"
   # The table has them in the order of the page, under the title of the entry.
+  # shellcheck disable=SC2016 # the backquotes are those of markdown
   diff <(awk '/^```/ { code = !code } !code && sub(/^### /, "") { title = $0 } !code && /^\[[a-z-]+\.cpp\]\(/ { sub(/\]\(.*/, ""); sub(/^\[/, ""); print title " " $0 }' "$page") \
     <(sed -nE 's,^\| \[([^]]+)\]\(#[^ ]+\) \| `([a-z-]+\.cpp)` \|$,\1 \2,p' "$page") ||
     wrong "$page: the table at the top (>) is not the list of its entries (<)"
