@@ -93,7 +93,7 @@ std::string read_with(const Bench& bench, std::uint8_t rd_atomic, std::uint8_t d
   const Pair pair{bench, setup};
   pair.connect();
   const int result = post_send(pair.qp.get(), pair.one_sided(IBV_WR_RDMA_READ));
-  return answer(result) + ", " + status(completion(pair.cq.get(), 2s));
+  return answer(result) + ", " + status(completion(pair.cq.get(), 1s));
 }
 
 std::string rd_atomic_zero(const Bench& bench) { return read_with(bench, 0, 1); }
@@ -105,7 +105,7 @@ std::string atomic_misaligned(const Bench& bench) {
   Request add = pair.one_sided(IBV_WR_ATOMIC_FETCH_AND_ADD);
   add.remote_addr += 4;
   const int result = post_send(pair.qp.get(), add);
-  return answer(result) + ", " + status(completion(pair.cq.get(), 2s));
+  return answer(result) + ", " + status(completion(pair.cq.get(), 1s));
 }
 
 std::string no_receive(const Bench& bench) {
@@ -128,7 +128,7 @@ std::string rnr_timer(const Bench& bench) {
     const std::string ended = status(completion(pair.cq.get(), 10s));
     const auto taken = std::chrono::steady_clock::now() - begin;
     parts.push_back("timer " + std::to_string(timer) + ": " + ended +
-                    (taken >= 600ms ? " after 600 ms or more" : " in less than 600 ms"));
+                    (taken >= 600ms ? " after 600 ms" : " before 600 ms"));
   }
   return joined(parts);
 }
@@ -176,9 +176,9 @@ constexpr std::array rows{
     Row{"dest-rd-atomic-zero", "an RDMA read, the peer's max_dest_rd_atomic 0", dest_rd_atomic_zero},
     Row{"atomic-misaligned", "an atomic at an address that is no multiple of 8", atomic_misaligned},
     Row{"no-receive", "an RC message that finds no receive, rnr_retry 1", no_receive},
-    Row{"rnr-timer", "the same with min_rnr_timer 0 and 1", rnr_timer},
+    Row{"rnr-timer", "no receive, rnr_retry 1, min_rnr_timer 0 and 1", rnr_timer},
     Row{"retries-6", "the peer does not answer: timeout 8 (1 ms), retry_cnt 6, 3 s", retries_6},
-    Row{"retries-7", "the same with retry_cnt 7", retries_7},
+    Row{"retries-7", "the peer does not answer: timeout 8 (1 ms), retry_cnt 7, 3 s", retries_7},
     Row{"error-fields", "the other fields of a receive's error completion", error_fields},
 };
 

@@ -46,16 +46,18 @@ std::string refused_runs_later(const Bench& bench) {
          ", messages that arrive: " + std::to_string(completions(pair.peer_cq.get(), 500ms));
 }
 
+// A QP in ERR that held nothing when it got there.
 std::string post_in_err(const Bench& bench) {
-  const Pair pair{bench, {}};
-  pair.connect();
-  ibv_qp_attr attr{.qp_state = IBV_QPS_ERR};
-  lab::check_errno(ibv_modify_qp(pair.qp.get(), &attr, IBV_QP_STATE), "ibv_modify_qp");
-  const int sent = post_send(pair.qp.get(), {.sge = pair.from()});
-  const std::string of_send = status(completion(pair.cq.get(), 2s));
-  const int received = post_recv(pair.qp.get(), pair.into());
-  return "send " + answer(sent) + ", " + of_send + "; receive " + answer(received) + ", " +
-         status(completion(pair.cq.get(), 2s));
+  const auto attempt = [&](auto post) {
+    const Pair pair{bench, {}};
+    pair.connect();
+    ibv_qp_attr attr{.qp_state = IBV_QPS_ERR};
+    lab::check_errno(ibv_modify_qp(pair.qp.get(), &attr, IBV_QP_STATE), "ibv_modify_qp");
+    const int result = post(pair);
+    return answer(result) + " and " + status(completion(pair.cq.get(), 1s));
+  };
+  return "send " + attempt([](const Pair& pair) { return post_send(pair.qp.get(), {.sge = pair.from()}); }) +
+         ", receive " + attempt([](const Pair& pair) { return post_recv(pair.qp.get(), pair.into()); });
 }
 
 std::string send_queue_full(const Bench& bench) {
@@ -173,7 +175,7 @@ std::string message_too_long(const Bench& bench) {
   return answer(result) + ", " + status(completion(pair.cq.get(), 20s));
 }
 
-std::string mtu_too_large_works(const Bench& bench) {
+std::string mtu_on_one_port(const Bench& bench) {
   // Both ends on one port: no packet meets a link that is too narrow for it.
   const Pair pair{bench, {}};
   for (ibv_qp* const which : {pair.qp.get(), pair.peer.get()}) {
@@ -335,17 +337,17 @@ constexpr std::array rows{
     Row{"post-in-err", "posting in ERR", post_in_err},
     Row{"send-queue-full", "1000 unsignalled writes into a queue of 8, nothing polled", send_queue_full},
     Row{"receive-queue-full", "receives into a queue of 4", receive_queue_full},
-    Row{"inline-too-long", "a send of 8192 bytes inline, granted 0 or little", inline_too_long},
+    Row{"inline-too-long", "a send of 8192 bytes inline, more than was granted", inline_too_long},
     Row{"sge-too-many", "64 SGEs where 1 was asked for", sge_too_many},
     Row{"opcode-not-offered", "an RDMA read on a UC QP", opcode_not_offered},
     Row{"empty-message", "a send with no SGE, and with one of length 0", empty_message},
     Row{"empty-write", "an RDMA write of 0 bytes with a wrong rkey", empty_write},
     Row{"inline-without-key", "an inline send with a wrong lkey", inline_without_key},
     Row{"message-too-long", "an RDMA write of max_msg_sz + 1 bytes", message_too_long},
-    Row{"mtu-too-large-works", "a message of 4096 bytes, path_mtu 4096, both ends on one port", mtu_too_large_works},
+    Row{"mtu-on-one-port", "a message of 4096 bytes, path_mtu 4096, both ends on one port", mtu_on_one_port},
     Row{"cq-overrun", "5 completions more than a CQ holds", cq_overrun},
     Row{"after-destroy", "a send completes, a receive waits, the QP is destroyed, the CQ is polled", after_destroy},
-    Row{"after-reset", "the same with RESET", after_reset},
+    Row{"after-reset", "a send completes, a receive waits, the QP goes to RESET, the CQ is polled", after_reset},
     Row{"uc-no-receive", "a UC message that finds no receive", uc_no_receive},
     Row{"ud-grh", "a datagram of 64 bytes", ud_grh},
     Row{"ud-above-mtu", "a datagram of active_mtu + 1 bytes", ud_above_mtu},

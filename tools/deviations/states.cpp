@@ -146,9 +146,9 @@ std::string mtu_no_value(const Bench& bench) {
 }
 
 std::string timer_ranges(const Bench& bench) {
-  return "min_rnr_timer 32 " + rtr_with(bench, [](ibv_qp_attr& attr, int&) { attr.min_rnr_timer = 32; }) +
-         ", timeout 32 " + rts_with(bench, [](ibv_qp_attr& attr, int&) { attr.timeout = 32; }) + ", retry_cnt 8 " +
-         rts_with(bench, [](ibv_qp_attr& attr, int&) { attr.retry_cnt = 8; }) + ", rnr_retry 8 " +
+  return "min_rnr_timer " + rtr_with(bench, [](ibv_qp_attr& attr, int&) { attr.min_rnr_timer = 32; }) + ", timeout " +
+         rts_with(bench, [](ibv_qp_attr& attr, int&) { attr.timeout = 32; }) + ", retry_cnt " +
+         rts_with(bench, [](ibv_qp_attr& attr, int&) { attr.retry_cnt = 8; }) + ", rnr_retry " +
          rts_with(bench, [](ibv_qp_attr& attr, int&) { attr.rnr_retry = 8; });
 }
 
@@ -201,10 +201,12 @@ constexpr std::array rows{
     Row{"gid-peer-wrong", "INIT to RTR with a dgid that cannot be", gid_peer_wrong},
     Row{"mtu-above-active", "INIT to RTR with path_mtu 4096, above active_mtu", mtu_above_active},
     Row{"mtu-no-value", "INIT to RTR with a path_mtu outside of the enumeration", mtu_no_value},
-    Row{"value-ranges", "one above the range of a timer or counter", timer_ranges},
+    Row{"value-ranges", "min_rnr_timer 32, timeout 32, retry_cnt 8, rnr_retry 8: each one above its range",
+        timer_ranges},
     Row{"rd-atomic-limit", "one above max_qp_rd_atom", rd_atomic_limit},
     Row{"qp-resize", "IBV_QP_CAP in RTS, from 8 to 100", qp_resize},
-    Row{"query-echo", "ibv_query_qp with the mask IBV_QP_STATE, after 14, 6, 12 were set", query_echo},
+    Row{"query-echo", "ibv_query_qp with the mask IBV_QP_STATE after timeout 14, retry_cnt 6, min_rnr_timer 12",
+        query_echo},
     Row{"sqd", "RTS to SQD with en_sqd_async_notify", sqd},
 };
 
