@@ -121,6 +121,33 @@ std::string opcode_not_offered(const Bench& bench) {
   return answer(result) + ", " + status(completion(pair.cq.get(), 1s));
 }
 
+std::string unsignalled(const Bench& bench) {
+  const Pair pair{bench, {}};
+  pair.connect();
+  lab::check_errno(post_recv(pair.peer.get(), pair.into()), "ibv_post_recv");
+  lab::check_errno(post_send(pair.qp.get(), {.sge = pair.from(), .flags = 0}), "ibv_post_send");
+  return pair.outcome(1s);
+}
+
+// The first QP in the bench's PD, the second in another one.
+std::string two_pds(const Bench& bench) {
+  const Pd pd{lab::check(ibv_alloc_pd(bench.context()), "ibv_alloc_pd")};
+  const Mr mr{
+      lab::check(ibv_reg_mr(pd.get(), bench.memory.data(), bench.memory.size(), IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr")};
+  Pair pair{bench, {}};
+  ibv_qp_init_attr init{
+      .send_cq = pair.peer_cq.get(), .recv_cq = pair.peer_cq.get(), .cap = pair.setup.cap, .qp_type = IBV_QPT_RC};
+  pair.peer.reset(lab::check(ibv_create_qp(pd.get(), &init), "ibv_create_qp"));
+  pair.connect();
+  ibv_sge into = pair.into();
+  into.lkey = mr->lkey;
+  lab::check_errno(post_recv(pair.peer.get(), into), "ibv_post_recv");
+  lab::check_errno(post_send(pair.qp.get(), {.sge = pair.from()}), "ibv_post_send");
+  std::string outcome = pair.outcome();
+  pair.peer.reset();  // before the PD that it is in
+  return outcome;
+}
+
 std::string empty_message(const Bench& bench) {
   const Pair pair{bench, {}};
   pair.connect();
@@ -340,6 +367,8 @@ constexpr std::array rows{
     Row{"inline-too-long", "a send of 8192 bytes inline, more than was granted", inline_too_long},
     Row{"sge-too-many", "64 SGEs where 1 was asked for", sge_too_many},
     Row{"opcode-not-offered", "an RDMA read on a UC QP", opcode_not_offered},
+    Row{"unsignalled", "a send without IBV_SEND_SIGNALED", unsignalled},
+    Row{"two-pds", "a message between QPs of two PDs, each with a region of its own PD", two_pds},
     Row{"empty-message", "a send with no SGE, and with one of length 0", empty_message},
     Row{"empty-write", "an RDMA write of 0 bytes with a wrong rkey", empty_write},
     Row{"inline-without-key", "an inline send with a wrong lkey", inline_without_key},
