@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What docs/book-map.md says that a command prints, it prints. In the column "run" of its tables the first piece of code of a cell
-# is the command, the others are pieces of one line each of what it prints: blanks count once, "..." stands for anything.
-# "deviations ID..." is build/tools/deviations/deviations with these ids; there the piece is what stands behind "=>".
+# What docs/book-map.md says that a command prints, it prints. In the column "run" of its tables the first piece of code of
+# a cell is the command, the others are pieces of one line each of what it prints: blanks count once, "..." stands for
+# anything. "deviations ID..." is build/tools/deviations/deviations with these ids; there the piece is what stands behind "=>".
 # The Chinese twin has the same commands and the same pieces.
 set -euo pipefail
 # shellcheck source=tests/lib.sh
@@ -66,7 +66,8 @@ while IFS=$'\t' read -r line command pieces; do
       read -ra names <<<"${command#deviations }"
       # Of each id the line, without what was done.
       for id in "${names[@]}"; do sed -n "s/^$id: .* => //p" "$WORK/measured"; done >"$WORK/lines"
-      grep -qxF -- "$piece" "$WORK/lines" || wrong_row "docs/book-map.md:$line: $command does not print '$piece', but: $(<"$WORK/lines")"
+      grep -qxF -- "$piece" "$WORK/lines" ||
+        wrong_row "docs/book-map.md:$line: $command does not print '$piece', but: $(<"$WORK/lines")"
     elif ! matches "$piece" "${printed[$command]}"; then
       wrong_row "docs/book-map.md:$line: $command does not print '$piece', but:"
       sed 's/^/  /' "${printed[$command]}"

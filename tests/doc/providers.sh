@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The column "Soft-RoCE" of docs/providers.md and of its Chinese twin is what tools/deviations measures on the testbed: each row
-# has its line, each line its row, in the same words.
+# The column "Soft-RoCE" of docs/providers.md and of its Chinese twin is what tools/deviations measures on the testbed: each
+# row has its line, each line its row, in the same words.
 set -euo pipefail
 # shellcheck source=tests/lib.sh
 . "$LAB_ROOT/tests/lib.sh"
@@ -24,7 +24,13 @@ fi
 
 # "ID => WHAT HAPPENED", of the program and of a page.
 sed -nE 's/^([a-z0-9-]+): .* => (.*)$/\1 => \2/p' "$WORK/out" | sort >"$WORK/measured"
-rows() { awk -F ' [|] ' '/^[|] `[a-z0-9-]+`<br>/ { split($1, id, "`"); value = $3; gsub(/^`|`$/, "", value); print id[2] " => " value }' "$1"; }
+rows() {
+  awk -F ' [|] ' '/^[|] [*]*`[a-z0-9-]+`[*]*<br>/ {
+    split($1, id, "`")
+    gsub(/^`|`$/, "", $3)
+    print id[2] " => " $3
+  }' "$1"
+}
 
 status=0
 for page in docs/providers.md docs/providers.zh-CN.md; do

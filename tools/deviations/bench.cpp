@@ -217,7 +217,7 @@ std::string status(const std::optional<ibv_wc>& found) { return found ? lab::sta
 
 std::string answer(int result) {
   if (result == 0) {
-    return "0";
+    return "success";
   }
   const char* const name = strerrorname_np(result);
   return name == nullptr ? std::to_string(result) : name;

@@ -115,7 +115,7 @@ private:
 [[nodiscard]] int completions(ibv_cq* cq, std::chrono::milliseconds pause = 200ms);
 
 [[nodiscard]] std::string status(const std::optional<ibv_wc>& completion);  ///< "SUCCESS (0)", "none"
-[[nodiscard]] std::string answer(int result);                               ///< "0", "EINVAL"
+[[nodiscard]] std::string answer(int result);                               ///< "success", "EINVAL"
 [[nodiscard]] std::string answer_of(const void* made);                      ///< of a verb that returns a pointer
 [[nodiscard]] std::string joined(std::span<const std::string> parts);       ///< "a, b, c"
 

@@ -209,7 +209,7 @@ std::string mr_rereg(const Bench& bench) {
   const Mr mr{lab::check(ibv_reg_mr(bench.pd.get(), bench.memory.data(), 4096, IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr")};
   errno = 0;
   const int result = ibv_rereg_mr(mr.get(), IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, 0);
-  return result == 0 ? "0" : "ibv_rereg_mr_err_code " + std::to_string(result) + ", " + answer(errno);
+  return result == 0 ? answer(0) : "ibv_rereg_mr_err_code " + std::to_string(result) + ", " + answer(errno);
 }
 
 std::string mw_types(const Bench& bench) {
