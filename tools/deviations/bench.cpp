@@ -40,9 +40,9 @@ std::uint64_t Bench::address(std::size_t offset) const {
 
 std::string Bench::events(std::chrono::milliseconds patience) const {
   std::map<std::string, int> counts;
-  const lab::Deadline deadline{patience};
+  constexpr auto pause = 300ms;
   pollfd readable{.fd = context()->async_fd, .events = POLLIN, .revents = 0};
-  while (poll(&readable, 1, deadline.milliseconds_left()) > 0) {
+  while (poll(&readable, 1, static_cast<int>((counts.empty() ? patience : pause).count())) > 0) {
     ibv_async_event event{};
     lab::check_minus_one(ibv_get_async_event(context(), &event), "ibv_get_async_event");
     switch (event.event_type) {

@@ -37,8 +37,9 @@ struct Bench {
   [[nodiscard]] Cq make_cq(int entries, ibv_comp_channel* channel = nullptr) const;
   [[nodiscard]] std::uint64_t address(std::size_t offset = 0) const;
 
-  /// The asynchronous events that have come: "IBV_EVENT_CQ_ERR 2 times", or "no event". Acknowledges them.
-  [[nodiscard]] std::string events(std::chrono::milliseconds patience = 200ms) const;
+  /// The asynchronous events that come: "IBV_EVENT_CQ_ERR 2 times", or "no event". Waits so long for the first one,
+  /// then until there is a pause. Acknowledges them.
+  [[nodiscard]] std::string events(std::chrono::milliseconds patience) const;
 
   lab::Device device;
   lab::Path path;

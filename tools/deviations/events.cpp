@@ -1,8 +1,6 @@
 // Completion events and asynchronous events.
 #include "tools/deviations/bench.hpp"
 
-#include "common/deadline.hpp"
-
 #include <poll.h>
 
 #include <array>
@@ -41,7 +39,7 @@ std::string armed(const Bench& bench, bool before) {
   }
   lab::check_errno(post_send(pair.qp.get(), pair.one_sided(IBV_WR_RDMA_WRITE)), "ibv_post_send");
   if (!before) {
-    std::this_thread::sleep_for(500ms);
+    std::this_thread::sleep_for(1s);  // the completion is there now
     lab::check_errno(ibv_req_notify_cq(cq.get(), 0), "ibv_req_notify_cq");
   }
   const bool came = event_comes(channel, before ? 5000ms : 500ms);
@@ -108,7 +106,7 @@ std::string srq_limit(const Bench& bench) {
     lab::check_errno(post_send(pair.qp.get(), {.sge = pair.from()}), "ibv_post_send");
     static_cast<void>(completion(pair.cq.get(), 5s));
   }
-  const std::string events = bench.events(500ms);
+  const std::string events = bench.events(3s);
   lab::check_errno(ibv_query_srq(srq.get(), &attr), "ibv_query_srq");
   return events + ", srq_limit then " + std::to_string(attr.srq_limit);
 }

@@ -43,7 +43,7 @@ std::string refused_runs_later(const Bench& bench) {
   pair.connect_from_init();
   lab::check_errno(post_send(pair.qp.get(), {.sge = pair.from(64)}), "ibv_post_send");
   return answer(refused) + ", bad_wr " + (bad == nullptr ? "NULL" : "set") +
-         ", messages that arrive: " + std::to_string(completions(pair.peer_cq.get(), 500ms));
+         ", messages that arrive: " + std::to_string(completions(pair.peer_cq.get(), 1s));
 }
 
 // A QP in ERR that held nothing when it got there.
@@ -233,7 +233,7 @@ std::string cq_overrun(const Bench& bench) {
   for (int i = 0; i < sent; ++i) {
     lab::check_errno(post_send(pair.qp.get(), pair.one_sided(IBV_WR_RDMA_WRITE)), "ibv_post_send");
   }
-  const std::string events = bench.events(500ms);
+  const std::string events = bench.events(3s);
   const int kept = completions(pair.cq.get());
   return std::to_string(kept) + " of " + std::to_string(sent) + " kept, " + events + ", QP in " +
          lab::qp_state_name(lab::state_of(pair.qp.get()));
@@ -249,7 +249,7 @@ std::string after_destroy(const Bench& bench) {
     pair.connect();
     lab::check_errno(post_recv(pair.qp.get(), pair.into()), "ibv_post_recv");
     lab::check_errno(post_send(pair.qp.get(), pair.one_sided(IBV_WR_RDMA_WRITE)), "ibv_post_send");
-    std::this_thread::sleep_for(500ms);  // its completion is in the queue now, and nobody polls
+    std::this_thread::sleep_for(1s);  // its completion is in the queue now, and nobody polls
   }
   return "completions: " + std::to_string(completions(cq.get()));
 }
@@ -259,7 +259,7 @@ std::string after_reset(const Bench& bench) {
   pair.connect();
   lab::check_errno(post_recv(pair.qp.get(), pair.into()), "ibv_post_recv");
   lab::check_errno(post_send(pair.qp.get(), pair.one_sided(IBV_WR_RDMA_WRITE)), "ibv_post_send");
-  std::this_thread::sleep_for(500ms);
+  std::this_thread::sleep_for(1s);
   ibv_qp_attr attr{.qp_state = IBV_QPS_RESET};
   lab::check_errno(ibv_modify_qp(pair.qp.get(), &attr, IBV_QP_STATE), "ibv_modify_qp");
   return "completions: " + std::to_string(completions(pair.cq.get()));
@@ -318,7 +318,7 @@ struct Datagrams {
     ibv_send_wr* bad = nullptr;
     lab::check_errno(ibv_post_send(qp.get(), &wr, &bad), "ibv_post_send");
     std::array<std::optional<ibv_wc>, 2> found;
-    while (const std::optional<ibv_wc> next = completion(cq.get(), 500ms)) {
+    while (const std::optional<ibv_wc> next = completion(cq.get(), 1s)) {
       found.at(next->wr_id == 2 ? 0 : 1) = next;
     }
     return found;

@@ -185,7 +185,7 @@ std::string sqd(const Bench& bench) {
   pair.connect();
   ibv_qp_attr attr{.qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1};
   const int result = ibv_modify_qp(pair.qp.get(), &attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY);
-  return answer(result) + ", then in " + state(pair) + ", " + bench.events();
+  return answer(result) + ", then in " + state(pair) + ", " + bench.events(3s);
 }
 
 constexpr std::array rows{
