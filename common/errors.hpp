@@ -1,5 +1,5 @@
 /// @file
-/// Turns what a verb answers into an exception that says what went wrong.
+/// @brief Turns what a verb answers into an exception that says what went wrong.
 ///
 /// The verbs API reports failure in three main ways, and each man page says which one its verb uses:
 ///  - a verb that makes something returns a pointer: NULL on failure, the reason in errno (ibv_open_device(3));
@@ -34,10 +34,10 @@ public:
   /// @param object what it was called for, for instance "CQ of 16 entries"; may be empty
   VerbError(std::string_view verb, int code, std::string_view object);
 
-  /// The errno value; for a verb that returned NULL without setting errno, whatever stood there.
+  /// @return the errno value; for a verb that returned NULL without setting errno, whatever stood there.
   [[nodiscard]] int code() const noexcept { return code_; }
 
-  /// The function that failed.
+  /// @return the function that failed
   [[nodiscard]] const std::string& verb() const noexcept { return verb_; }
 
 private:
@@ -45,14 +45,24 @@ private:
   int code_;
 };
 
-/// "EINVAL (Invalid argument)"; "no reason given" for 0; for a number that is no errno value, the number.
+/// An errno value as text.
+/// @param code the value
+/// @return "EINVAL (Invalid argument)"; "no reason given" for 0; for a number that is no errno value, the number
 [[nodiscard]] std::string errno_text(int code);
 
-/// The usual reason why `verb` answers `code`, or an empty view where there is no usual one. A pure table look-up.
+/// Why a verb answers what it answers. A pure table look-up.
+/// @param verb the function that failed
+/// @param code the errno value
+/// @return the usual reason, or an empty view where there is no usual one; valid for ever
 [[nodiscard]] std::string_view likely_cause(std::string_view verb, int code);
 
-/// For verbs that return a pointer: returns it, or throws VerbError from errno when it is null.
-/// Ownership passes through unchanged: give the result to an Owned at once.
+/// For verbs that return a pointer. Ownership passes through unchanged: give the result to an Owned at once.
+/// @tparam T    what the verb makes
+/// @param result what the verb returned
+/// @param verb   its name, for the message
+/// @param object what it was called for, for the message; may be empty
+/// @return `result`, which is not null
+/// @throws VerbError with the value of errno when `result` is null
 template <class T>
 [[nodiscard]] T* check(T* result, std::string_view verb, std::string_view object = {}) {
   if (result == nullptr) {
@@ -61,32 +71,56 @@ template <class T>
   return result;
 }
 
-/// For verbs that return 0 or an errno value: throws VerbError from the returned value. errno is not looked at.
+/// For verbs that return 0 or an errno value. errno is not looked at.
+/// @param result what the verb returned
+/// @param verb   its name, for the message
+/// @param object what it was called for, for the message; may be empty
+/// @throws VerbError with the value `result` when that is not 0
 void check_errno(int result, std::string_view verb, std::string_view object = {});
 
-/// For functions that return -1 and set errno: returns the result, or throws VerbError from errno.
+/// For functions that return -1 and set errno.
+/// @param result what the function returned
+/// @param verb   its name, for the message
+/// @param object what it was called for, for the message; may be empty
+/// @return `result`, which is not -1
+/// @throws VerbError with the value of errno when `result` is -1
 int check_minus_one(int result, std::string_view verb, std::string_view object = {});
 
-/// For a call that a program makes to see it refused: returns 0, or the errno value of the refusal. Throws VerbError
-/// for any value that is not among `refusals`: then the verb has failed for another reason than the one to be shown.
+/// For a call that a program makes to see it refused, of a verb that returns 0 or an errno value.
+/// @param result   what the verb returned
+/// @param refusals the errno values with which it may refuse
+/// @param verb     its name, for the message
+/// @param object   what it was called for, for the message; may be empty
+/// @return 0, or the errno value of the refusal
+/// @throws VerbError for a value that is not among `refusals`: the verb has failed for another reason than the one
+/// to be shown
 int check_refusal(int result, std::initializer_list<int> refusals, std::string_view verb, std::string_view object = {});
 
-/// For ibv_poll_cq(3): returns how many completions there were. Throws Error for a negative number, which is no errno
-/// value and means that the completion queue is broken.
+/// For ibv_poll_cq(3).
+/// @param result what it returned
+/// @return how many completions there were
+/// @throws Error for a negative number, which is no errno value and means that the completion queue is broken
 int check_poll(int result);
 
-/// "RNR_RETRY_EXC_ERR (13)": the status under its name in <infiniband/verbs.h>, without IBV_WC_, and the number that
-/// tools print.
+/// A completion status as text.
+/// @param status the status
+/// @return "RNR_RETRY_EXC_ERR (13)": its name in infiniband/verbs.h, without IBV_WC_, and the number that tools print
 [[nodiscard]] std::string status_text(ibv_wc_status status);
 
-/// The usual reason for a completion status, in one sentence; empty for success.
+/// Why a completion has its status.
+/// @param status the status
+/// @return the usual reason, in one sentence; empty for success, and where there is no usual one; valid for ever
 [[nodiscard]] std::string_view likely_cause(ibv_wc_status status);
 
-/// One line about a completion that is an error. Reads wr_id, status, qp_num and vendor_err, the only fields that
+/// A completion that is an error, as text. Reads wr_id, status, qp_num and vendor_err, the only fields that
 /// ibv_poll_cq(3) defines when the status is not IBV_WC_SUCCESS.
+/// @param completion the completion
+/// @return one line, with the likely cause
 [[nodiscard]] std::string describe_error(const ibv_wc& completion);
 
-/// Throws Error with describe_error() unless the completion's status is IBV_WC_SUCCESS.
+/// Accepts success only.
+/// @param completion the completion
+/// @throws Error with describe_error() unless the status is IBV_WC_SUCCESS
 void check_completion(const ibv_wc& completion);
 
 }  // namespace lab

@@ -1,5 +1,5 @@
 /// @file
-/// Ownership of a verbs object: a std::unique_ptr whose deleter is the destroy verb.
+/// @brief Ownership of a verbs object: a std::unique_ptr whose deleter is the destroy verb.
 ///
 ///     Owned<ibv_pd, ibv_dealloc_pd> pd{check(ibv_alloc_pd(context.get()), "ibv_alloc_pd")};
 ///
@@ -15,13 +15,17 @@ namespace lab {
 
 /// Says on standard error that a destroy verb failed, and counts it. A destructor cannot throw, and a failed destroy
 /// must not pass unseen: run() turns a count above 0 into exit status 1.
+/// @param verb   the destroy verb that failed
 /// @param result what the verb returned: an errno value, or -1 with the reason in errno (ibv_close_device(3))
 void report_failed_destroy(std::string_view verb, int result) noexcept;
 
-/// How many destroy verbs have failed in this process.
+/// How many destroy verbs have failed.
+/// @return their number, in this process so far
 [[nodiscard]] int failed_destroys() noexcept;
 
-/// The name of the function that is the template argument: verb_name<ibv_dealloc_pd>() is "ibv_dealloc_pd".
+/// The name of a function: `verb_name<ibv_dealloc_pd>()` is "ibv_dealloc_pd".
+/// @tparam Verb the function
+/// @return its name; valid for ever
 template <auto Verb>
 constexpr std::string_view verb_name() {
   // Read from the compiler's own description of this instance: "... [with auto Verb = ibv_dealloc_pd; ..." (GCC),
@@ -35,8 +39,12 @@ constexpr std::string_view verb_name() {
 }
 
 /// Deleter that calls the destroy verb and reports its failure.
+/// @tparam Destroy the verb: it returns nothing, or 0 for success
 template <auto Destroy>
 struct Destroyer {
+  /// Destroys the object. A failure is reported, not thrown: see report_failed_destroy().
+  /// @tparam T     what the verb destroys
+  /// @param object the object; not null
   template <class T>
   void operator()(T* object) const noexcept {
     if constexpr (std::is_void_v<decltype(Destroy(object))>) {
@@ -48,6 +56,8 @@ struct Destroyer {
 };
 
 /// Owns one verbs object and destroys it with `Destroy`.
+/// @tparam T       the object, for instance ibv_pd
+/// @tparam Destroy its destroy verb, for instance ibv_dealloc_pd
 template <class T, auto Destroy>
 using Owned = std::unique_ptr<T, Destroyer<Destroy>>;
 

@@ -1,5 +1,5 @@
 /// @file
-/// What every program of this repository has in common: its options, its exit status, how it reports an error.
+/// @brief What every program of this repository has in common: its options, its exit status, how it reports an error.
 #pragma once
 
 #include <cstddef>
@@ -27,14 +27,18 @@ struct Options {
   std::vector<std::string> words;  ///< what else stands on the command line: what the program works on
 };
 
-/// Names one option of Options.
+/// Names one option of Options, under the name that it has there.
 enum class Opt { ib_dev, ib_port, gid_idx, port, size, iters, mtu, rx_depth, sl, chk, deadline, server, words };
 
-/// Runs a program: parses `allowed` options, calls `body`, and maps the outcome to the exit status.
-///
-/// Returns 0 when body returned and every destroy verb succeeded (or for --help); 1 when body threw (the message goes
-/// to standard error) or a destroy verb failed; 2 when the command line is wrong.
-/// @param about first line of --help: "01-device-list: lists the RDMA devices"
+/// Runs a program: parses the command line, calls `body`, and maps the outcome to the exit status.
+/// @param argc    as main() got it
+/// @param argv    as main() got it
+/// @param about   first line of --help: "01-device-list: lists the RDMA devices"
+/// @param allowed the options that this program has; `server` and `words` stand for the words that are no option
+/// @param body    the program
+/// @return the exit status: 0 when `body` returned and every destroy verb succeeded, or for --help; 1 when `body` threw
+/// (the message goes to standard error), a destroy verb failed or the output could not be written; 2 when the command
+/// line is wrong
 int run(int argc, char** argv, const char* about, std::initializer_list<Opt> allowed, void (*body)(const Options&));
 
 }  // namespace lab
