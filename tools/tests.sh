@@ -16,7 +16,7 @@ tests_run() {
 
   local packages
   mapfile -t packages < <(place_packages; tests_clang_runtime; tests_browser)
-  packages_need "${packages_build[@]}" "${packages_test[@]}" "${packages[@]}"
+  packages_need "${packages_build[@]}" "${packages_docs[@]}" "${packages_test[@]}" "${packages[@]}"
   tests_build "$#"
 
   local preset status=0 ran=0 passed=0 failed=0 skipped=0

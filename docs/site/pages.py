@@ -1,11 +1,11 @@
-"""The pages of the documentation site: from Markdown to what doxygen takes, and from what doxygen made to what is read.
+"""The documentation site: from the pages of the repository through doxygen to what is read.
 
-  pages.py prepare STAGE        writes STAGE/en and STAGE/zh, the input of doxygen for either language
-  pages.py finish STAGE OUT     completes what doxygen wrote to OUT/en and OUT/zh: navigation, links between the languages, search
+  pages.py OUT        writes OUT/en and OUT/zh, and OUT/index.html; run in the checkout
 
-Run in the checkout. The prose is HTML when doxygen gets it: its own idea of Markdown is not that of a git host (anchors, <details>,
-tables with code, two hyphens, Chinese text around emphasis). Blocks of C++ are left to doxygen, which colours them and links the
-names that the reference has. A link that leads nowhere is an error.
+The prose is HTML when doxygen gets it: its own idea of Markdown is not that of a git host (anchors, <details>, tables with code, two
+hyphens, Chinese text around emphasis). Blocks of C++ are left to doxygen, which colours them and links the names that the reference
+has. What doxygen has written is completed: titles, navigation, links between the languages, search. A link that leads nowhere is an
+error, and so is every warning of doxygen.
 """
 import fnmatch
 import glob
@@ -14,7 +14,9 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
+import tempfile
 import urllib.parse
 
 from markdown_it import MarkdownIt
@@ -22,20 +24,21 @@ from markdown_it import MarkdownIt
 LANGUAGES = ("en", "zh")
 WORDS = {
     "en": {"LANG": "en", "TWIN_LANG": "zh-CN", "TWIN_NAME": "中文", "SEARCH": "Search", "NOTHING": "Nothing found.", "MENU": "Contents",
-           "LICENCE": "Prose: CC BY 4.0, code: MIT", "start": "Start", "more": "More", "reference": "Reference of common/",
-           "files": "Files", "types": "Types", "functions": "Functions and constants", "lab": "The lab of this chapter",
-           "chapter": "The chapter of this lab", "file": "A file of the repository.", "folder": "A folder of the repository."},
+           "LICENCE": "Prose: CC BY 4.0, code: MIT", "more": "More", "reference": "Reference of common/",
+           "files": "Files", "types": "Types", "lab": "The lab of this chapter",
+           "chapter": "The chapter of this lab", "sources": "A file or folder of the repository. These pages lead here:"},
     "zh": {"LANG": "zh-CN", "TWIN_LANG": "en", "TWIN_NAME": "English", "SEARCH": "搜索", "NOTHING": "没有找到。", "MENU": "目录",
-           "LICENCE": "文字：CC BY 4.0，代码：MIT", "start": "首页", "more": "其他", "reference": "common/ 参考（英文）",
-           "files": "文件", "types": "类型", "functions": "函数与常量", "lab": "本章的实验",
-           "chapter": "本实验对应的章节", "file": "仓库中的文件。", "folder": "仓库中的文件夹。",
+           "LICENCE": "文字：CC BY 4.0，代码：MIT", "more": "其他", "reference": "common/ 参考（英文）",
+           "files": "文件", "types": "类型", "lab": "本章的实验",
+           "chapter": "本实验对应的章节", "sources": "仓库中的文件或文件夹。以下页面链接到这里：",
            "missing": "本页还没有中文版，下面是英文版。"},
 }
+CHINESE = "\u3000-\u303f\u4e00-\u9fff\uff00-\uffef"
 CPP = (".cpp", ".hpp", ".inc")
 
 
 def fail(text):
-    sys.exit(f"docs: {text}")
+    sys.exit(f"lab: {text}")
 
 
 def read(path):
@@ -104,6 +107,7 @@ class Page:
         if not tokens or tokens[0].tag != "h1":
             fail(f"{path} does not begin with a title")
         self.title = plain(tokens[1])
+        self.heading = markdown.renderer.renderInline(tokens[1].children, markdown.options, {})
         self.anchors = []
         self.sections = []  # (anchor, title) of the second level
         for token, inline in zip(tokens, tokens[1:]):
@@ -115,12 +119,14 @@ class Page:
                 if token.tag == "h2":
                     self.sections.append((self.anchors[-1], plain(inline)))
         self.code = []  # (kind, text) of each block
-        markdown.renderer.rules["fence"] = self.fence
-        markdown.add_render_rule("table_open", lambda *_: '<div class="table"><table class="markdownTable">\n')
+        markdown.renderer.rules["fence"] = self.block
+        markdown.renderer.rules["code_block"] = self.block
+        markdown.add_render_rule("table_open", lambda *_: '<div class="table"><table class="prose">\n')
         markdown.add_render_rule("table_close", lambda *_: "</table></div>\n")
-        self.html = markdown.renderer.render(tokens[3:], markdown.options, {})
+        # Between two Chinese characters the end of a line is no space.
+        self.html = re.sub(f"(?<=[{CHINESE}])\n(?=[{CHINESE}])", "", markdown.renderer.render(tokens[3:], markdown.options, {}))
 
-    def fence(self, tokens, index, *_):
+    def block(self, tokens, index, *_):
         self.code.append((tokens[index].info.strip(), tokens[index].content))
         return f"\0{len(self.code) - 1}\0"
 
@@ -138,7 +144,7 @@ class Site:
         self.order = [path for _, paths in self.groups for path in paths]
         self.pages = {path: Page(path) for path in self.order}
         self.pages.update({twin(path): Page(twin(path)) for path in self.order if os.path.exists(twin(path))})
-        self.sources = set()  # files and folders that pages lead to, and that become pages themselves
+        self.sources = {}  # files and folders that become pages themselves, each with the pages that lead to it
         self.pictures = {}
 
     def shown(self, path, language):
@@ -169,26 +175,25 @@ class Site:
             return self.pictures[path]
         if in_reference(path):
             return reference_name(path)
-        self.sources.add(path)
+        self.sources.setdefault(path, set()).add(re.sub(r"\.zh-CN\.md$", ".md", page.path))
         return source_name(path) + ".html"
 
     def prepare(self, stage):
         for language in LANGUAGES:
             for path in self.order:
                 write(f"{stage}/{language}/{name_of(path)}.md", self.convert(path, language))
+        for path in glob.glob("common/*.cpp"):
+            self.sources.setdefault(path, set()).add(path[:-4] + ".hpp")
         # What is in a folder that a page leads to is led to as well.
         todo = list(self.sources)
         while todo:
-            inner = [path for path in inside(todo.pop()) if path not in self.sources and not self.known(path)]
-            self.sources.update(inner)
-            todo += inner
+            for path in inside(todo.pop()):
+                if path not in self.sources and path not in self.pages and not in_reference(path):
+                    self.sources[path] = set()
+                    todo.append(path)
         for language in LANGUAGES:
             for path in self.sources:
                 write(f"{stage}/{language}/{source_name(path)}.md", self.source(path, language))
-        write(f"{stage}/pictures.json", json.dumps(self.pictures))
-
-    def known(self, path):
-        return path in self.pages or in_reference(path)
 
     def convert(self, path, language):
         """What doxygen gets for one page."""
@@ -197,8 +202,7 @@ class Site:
                       lambda match: f'{match[1]}="{html.escape(self.address(page, match[2], language))}"', page.html)
         if language == "zh" and page.path == path and path != "docs/glossary.md":
             text = f'<p class="notice">{WORDS["zh"]["missing"]}</p>\n<div lang="en">\n{text}</div>\n'
-        label = "" if path == "README.md" else f" {{#{name_of(path)}}}"  # the main page has a name of its own
-        result = [f"# {escaped(page.title)}{label}\n\n"]
+        result = [start(name_of(path))]
         for number, part in enumerate(text.split("\0")):
             if number % 2 == 0:
                 result.append(raw(part))
@@ -228,20 +232,20 @@ class Site:
 
     def source(self, path, language):
         """A file, or the list of what a folder holds."""
-        kind = WORDS[language]["folder" if os.path.isdir(path) else "file"]
-        head = f"# {escaped(path)} {{#{source_name(path)}}}\n\n" + raw(f"<p>{kind}</p>\n")
+        above = [os.path.dirname(path)] if os.path.dirname(path) in self.sources else []
+        links = [self.item(other, language) for other in above + sorted(self.sources[path])]
+        result = start(source_name(path)) + raw(f'<div class="leads"><p>{WORDS[language]["sources"]}</p><ul>\n{"".join(links)}</ul></div>\n')
         if os.path.isdir(path):
-            return head + raw("<ul>\n" + "".join(self.item(inner) for inner in inside(path)) + "</ul>\n")
+            return result + raw("<ul>\n" + "".join(self.item(inner, language) for inner in inside(path)) + "</ul>\n")
         if path.endswith(CPP):
-            return head + f"\\includelineno {path}\n"
-        return head + raw(f'<pre class="fragment">{html.escape(read(path))}</pre>\n')
+            return result + f"\\includelineno {path}\n"
+        return result + raw(f'<pre class="fragment">{html.escape(read(path))}</pre>\n')
 
-    def item(self, path):
+    def item(self, path, language):
         if path in self.pages:
-            address = name_of(path) + ".html"
-        else:
-            address = reference_name(path) if in_reference(path) else source_name(path) + ".html"
-        return f'<li><a href="{address}">{html.escape(os.path.basename(path))}</a></li>\n'
+            return f"<li>{self.link(path, language)}</li>\n"
+        address = reference_name(path) if in_reference(path) else source_name(path) + ".html"
+        return f'<li><a href="{address}">{html.escape(path)}</a></li>\n'
 
     def navigation(self, name, language):
         """The list beside a page: of the groups, the one that the page is in is open; below the page its sections."""
@@ -255,7 +259,8 @@ class Site:
             lines.append(f'<li><details{" open" if here in paths else ""}><summary>{title[language]}</summary><ul>')
             lines += [self.entry(path, here, language) for path in paths]
             lines.append("</ul></details></li>")
-        reference = [("files", words["files"]), ("annotated", words["types"]), ("namespacemembers", words["functions"])]
+        reference = [("files", words["files"]), ("annotated", words["types"])]
+        reference += [(reference_name(path)[:-5], os.path.basename(path)) for path in sorted(glob.glob("common/*.hpp"))]
         inside_it = here is None and not name.startswith("source-")
         lines.append(f'<li><details{" open" if inside_it else ""}><summary>{words["reference"]}</summary><ul>')
         for other, title in reference:
@@ -272,17 +277,26 @@ class Site:
         current = ' aria-current="page"'
         return f"<li>{self.link(path, language, current)}<ul>{sections}</ul></li>"
 
-    def finish(self, stage, out):
-        pictures = json.loads(read(f"{stage}/pictures.json"))
+    def finish(self, out):
+        # Lists of doxygen's that nothing leads to, and the folders that its input came from.
+        for path in glob.glob(f"{out}/*/*.html"):
+            name = os.path.basename(path)
+            if re.match(r"(pages|classes|hierarchy|functions\w*)\.html", name) or \
+                    name.startswith("dir_") and "<title>common " not in read(path):
+                os.remove(path)
         names = {language: {os.path.basename(path) for path in glob.glob(f"{out}/{language}/*.html")} for language in LANGUAGES}
         for language, other in zip(LANGUAGES, reversed(LANGUAGES)):
+            titles = {source_name(path): (path, html.escape(path)) for path in self.sources}
+            for path in self.order:
+                page = self.shown(path, language)
+                titles[name_of(path)] = (page.title, page.heading)
             folder = f"{out}/{language}"
-            for path, name in pictures.items():
+            for path, name in self.pictures.items():
                 shutil.copyfile(path, f"{folder}/{name}")
-            shutil.copyfile("docs/site/search.js", f"{folder}/search.js")
+            shutil.copyfile("docs/site/site.js", f"{folder}/site.js")
             index = []
             for name in sorted(names[language]):
-                text = read(f"{folder}/{name}")
+                text = tidied(read(f"{folder}/{name}"), *titles.get(name[:-5], (None, None)))
                 index += found(name, text)
                 words = dict(WORDS[language], NAVIGATION=self.navigation(name[:-5], language),
                              TWIN=f"../{other}/{name if name in names[other] else 'index.html'}")
@@ -292,18 +306,17 @@ class Site:
 
 
 def short(page):
-    """A title for the navigation: that of a chapter without its question."""
-    return re.split(": |：", page.title)[0] if page.path.startswith("chapters/") else page.title
+    """A title for the navigation: that of a chapter without its question, that of the first page without what follows."""
+    return re.split(": |：", page.title)[0] if page.path.startswith(("chapters/", "README.")) else page.title
 
 
 def in_reference(path):
-    return re.fullmatch(r"common/\w+\.[ch]pp", path) is not None
+    return re.fullmatch(r"common/\w+\.hpp", path) is not None
 
 
 def reference_name(path):
-    """How doxygen names the page of a file of common/: that of a .cpp shows its text."""
-    name = os.path.basename(path).replace("_", "__").replace(".", "_8")
-    return name + ("_source.html" if path.endswith(".cpp") else ".html")
+    """How doxygen names the page of a header of common/."""
+    return os.path.basename(path).replace("_", "__").replace(".", "_8") + ".html"
 
 
 def inside(path):
@@ -312,9 +325,9 @@ def inside(path):
     return sorted(os.path.normpath(os.path.join(path, name)) for name in os.listdir(path) if not name.startswith("."))
 
 
-def escaped(title):
-    """A title as doxygen takes it."""
-    return re.sub(r"([\\@&$#<>%\".|*_~`\[\]-])", r"\\\1", title)
+def start(name):
+    """The first line of a page: its name, which becomes its title in finish. The main page gets its name from doxygen."""
+    return f"# {name}\n\n" if name == "index" else f"# {name} {{#{name}}}\n\n"
 
 
 def raw(text):
@@ -332,9 +345,25 @@ def code(kind, text):
     return raw(f'<pre class="fragment">{text}</pre>\n')
 
 
+def tidied(text, title, heading):
+    """A page of doxygen with its title, as a heading, and without an anchor that is named after the folder it was made from."""
+    if title:
+        text = re.sub(r"<title>.*? \| ", lambda _: f"<title>{html.escape(title)} | ", text, count=1)
+    text = re.sub(r'<div class="title">(.*?) *</div>', lambda match: f'<h1 class="title">{heading or match[1]}</h1>', text,
+                  count=1, flags=re.S)
+    # The page of a header leads to its text; it leads to that of the .cpp as well.
+    text = re.sub(r'(<a href="(\w+)_8hpp_source\.html">[^<]*</a>)</p>',
+                  lambda match: match[1] + implementation(f"common/{match[2]}.cpp") + "</p>", text, count=1)
+    return re.sub(r'<p ><a class="anchor" id="md_[^"]*"></a> </p>\n', "", text)
+
+
+def implementation(path):
+    return f' <a href="{source_name(path)}.html">{path}</a>' if os.path.exists(path) else ""
+
+
 def found(name, text):
     """What the search finds of a page: (address, title of the page, title of the section, text) for each of its sections."""
-    title = re.search(r'<div class="title">(.*?)</div>', text, re.S)
+    title = re.search(r'<h1 class="title">(.*?)</h1>', text, re.S)
     body = re.search(r'<div class="contents">(.*)</div><!-- contents -->', text, re.S)
     if not title or not body:
         return []
@@ -354,12 +383,25 @@ def words_of(text):
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", re.sub(r"</?(a|span|code|b|strong|em)\b[^>]*>", "", text))).split())
 
 
+def doxygen(stage, out, language):
+    name = {"en": "English", "zh": "Chinese"}[language]
+    print(f"lab: building the documentation ({name})", file=sys.stderr)
+    variables = {"SITE_STAGE": stage, "SITE_OUT": out, "SITE_ROOT": os.getcwd(), "SITE_LANG": language, "SITE_LANGUAGE": name}
+    run = subprocess.run(["doxygen", "docs/site/Doxyfile"], env=dict(os.environ, **variables), stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT, encoding="utf-8", errors="replace", check=False)
+    if run.returncode:
+        fail(f"doxygen has something to say, which ends it with {run.returncode}:\n{run.stdout}")
+
+
 def main():
+    out = os.path.abspath(sys.argv[1])
     site = Site()
-    if sys.argv[1] == "prepare":
-        site.prepare(*sys.argv[2:])
-    else:
-        site.finish(*sys.argv[2:])
+    os.makedirs(out)
+    with tempfile.TemporaryDirectory() as stage:
+        site.prepare(stage)
+        for language in LANGUAGES:
+            doxygen(stage, out, language)
+    site.finish(out)
 
 
 main()

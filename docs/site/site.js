@@ -17,15 +17,16 @@
 
   // An entry must have all the words, anywhere. What has them in a title comes first.
   const points = (entry, words) => {
-    const [, page, section, text] = entry.lower;
+    const [address, page, section, text] = entry.lower;
     let sum = 0;
     for (const word of words) {
       if (section.includes(word)) sum += section === word ? 40 : 12;
-      else if (page.includes(word)) sum += (page === word ? 40 : 8) + (section ? 0 : 6);
+      else if (page.includes(word)) sum += page === word ? 40 : 8;
       else if (text.includes(word)) sum += 1;
       else return 0;
     }
-    return sum;
+    const file = address.startsWith('source-') || address.endsWith('_source.html');
+    return file ? sum / 4 : sum + (section ? 0 : 6);
   };
 
   const snippet = (text, lower, words) => {
@@ -45,7 +46,9 @@
       if (sum > 0) hits.push([sum, entry]);
     }
     hits.sort((a, b) => b[0] - a[0]);
-    list.replaceChildren(...hits.slice(0, 30).map(([, entry]) => {
+    const shown = {}; // of one page three sections at most, so that others are seen as well
+    const best = hits.filter(([, [, page]]) => (shown[page] = (shown[page] ?? 0) + 1) <= 3);
+    list.replaceChildren(...best.slice(0, 30).map(([, entry]) => {
       const [address, page, section, text] = entry;
       const link = document.createElement('a');
       link.href = address;
@@ -78,4 +81,13 @@
   });
   list.addEventListener('click', close);
   document.addEventListener('click', (event) => { if (!event.target.closest('#found, #search')) close(); });
+}
+
+// The navigation may be longer than the window: the page's own line shall be seen.
+{
+  const navigation = document.querySelector('nav.site');
+  const here = navigation.querySelector('[aria-current]');
+  if (here && here.offsetTop > navigation.clientHeight / 2) navigation.scrollTop = here.offsetTop - navigation.clientHeight / 3;
+  // On a narrow screen it covers the page, and goes when one of its lines was chosen.
+  navigation.addEventListener('click', (event) => { if (event.target.closest('a')) document.getElementById('menu').checked = false; });
 }
