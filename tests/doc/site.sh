@@ -8,8 +8,10 @@
 . "$LAB_ROOT/tests/verbs-check/browser.sh"
 need doxygen
 need jq
-/usr/bin/python3 -c 'import markdown_it' 2>/dev/null && [[ -d /usr/share/doxygen-awesome-css ]] ||
-  { printf 'what ./lab docs needs is not installed (./lab test installs it)\n'; exit 77; }
+if ! /usr/bin/python3 -c 'import markdown_it' 2>/dev/null || [[ ! -d /usr/share/doxygen-awesome-css ]]; then
+  printf 'what ./lab docs needs is not installed (./lab test installs it)\n'
+  exit 77
+fi
 browser_find || { printf 'there is no Chromium (./lab test installs it where it is a package)\n'; exit 77; }
 
 RUN_LIMIT=200
