@@ -145,7 +145,7 @@ class Site:
         self.pages = {path: Page(path) for path in self.order}
         self.pages.update({twin(path): Page(twin(path)) for path in self.order if os.path.exists(twin(path))})
         self.sources = {}  # files and folders that become pages themselves, each with the pages that lead to it
-        self.pictures = {}
+        self.pictures = {path: picture_name(path) for path in glob.glob("docs/**/*.svg", recursive=True)}
 
     def shown(self, path, language):
         return self.pages[twin(path) if language == "zh" and twin(path) in self.pages else path]
@@ -171,7 +171,7 @@ class Site:
                 fail(f"{page.path}: {target}: there is no such heading")
             return address + "#" + shown.anchors[self.pages[path].anchors.index(anchor)]
         if path.endswith((".svg", ".png")):
-            self.pictures[path] = re.sub(r"[^A-Za-z0-9.]+", "-", path)
+            self.pictures[path] = picture_name(path)
             return self.pictures[path]
         if in_reference(path):
             return reference_name(path)
@@ -306,8 +306,12 @@ class Site:
 
 
 def short(page):
-    """A title for the navigation: that of a chapter without its question, that of the first page without what follows."""
-    return re.split(": |：", page.title)[0] if page.path.startswith(("chapters/", "README.")) else page.title
+    """A title for the navigation: what stands before the colon, except that of a lab, where it is only a number."""
+    return page.title if page.path.startswith("labs/") else re.split(": |：", page.title)[0]
+
+
+def picture_name(path):
+    return re.sub(r"[^A-Za-z0-9.]+", "-", path)
 
 
 def in_reference(path):

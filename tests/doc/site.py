@@ -97,7 +97,7 @@ def markdown(path):
         elif match := re.match(r"#+ (.*)", line):
             headings.append(match[1])
         else:
-            rows += line.startswith("|") and not re.fullmatch(r"[|:\- ]+", line)
+            rows += line.startswith("|") and not re.fullmatch(r"\|[|: -]*-[|: -]*", line)
             details += line.startswith("<details>")
             images += len(re.findall(r"!\[", re.sub(r"`[^`]*`", "", line)))
     return headings, blocks, rows, details, images
