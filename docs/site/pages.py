@@ -191,9 +191,13 @@ class Site:
                 if path not in self.sources and path not in self.pages and not in_reference(path):
                     self.sources[path] = set()
                     todo.append(path)
-        for language in LANGUAGES:
-            for path in self.sources:
+        for path in self.sources:
+            for language in LANGUAGES:
                 write(f"{stage}/{language}/{source_name(path)}.md", self.source(path, language))
+            if path.endswith(CPP):
+                write(f"{stage}/files/{path}", read(path))
+        shutil.copytree("common", f"{stage}/common")
+        shutil.copytree("docs/site", f"{stage}/site")
 
     def convert(self, path, language):
         """What doxygen gets for one page."""
@@ -387,14 +391,14 @@ def words_of(text):
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", re.sub(r"</?(a|span|code|b|strong|em)\b[^>]*>", "", text))).split())
 
 
-def doxygen(stage, out, language):
+def doxygen(stage, language):
     name = {"en": "English", "zh": "Chinese"}[language]
     print(f"lab: building the documentation ({name})", file=sys.stderr)
-    variables = {"SITE_STAGE": stage, "SITE_OUT": out, "SITE_ROOT": os.getcwd(), "SITE_LANG": language, "SITE_LANGUAGE": name}
-    run = subprocess.run(["doxygen", "docs/site/Doxyfile"], env=dict(os.environ, **variables), stdout=subprocess.PIPE,
-                         stderr=subprocess.STDOUT, encoding="utf-8", errors="replace", check=False)
+    run = subprocess.run(["doxygen", "site/Doxyfile"], cwd=stage, env=dict(os.environ, SITE_LANG=language, SITE_LANGUAGE=name),
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace", check=False)
     if run.returncode:
-        fail(f"doxygen has something to say, which ends it with {run.returncode}:\n{run.stdout}")
+        said = run.stdout.replace(f"{stage}/", "")
+        fail(f"doxygen has something to say, which ends it with {run.returncode}:\n{said}")
 
 
 def main():
@@ -402,9 +406,11 @@ def main():
     site = Site()
     os.makedirs(out)
     with tempfile.TemporaryDirectory() as stage:
+        stage = os.path.realpath(stage)
         site.prepare(stage)
         for language in LANGUAGES:
-            doxygen(stage, out, language)
+            doxygen(stage, language)
+            shutil.move(f"{stage}/html/{language}", out)
     site.finish(out)
 
 
