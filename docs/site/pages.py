@@ -99,9 +99,8 @@ class Page:
 
     def __init__(self, path):
         self.path = path
-        text = re.sub(r"<!--.*?-->", "", read(path), flags=re.S)
         # The line that leads to the other language on a git host; here the bar above each page does.
-        text = re.sub(r"^\[(English|中文|简体中文)\]\([^)\n]*\)$", "", text, count=1, flags=re.M)
+        text = re.sub(r"^\[(English|中文|简体中文)\]\([^)\n]*\)$", "", read(path), count=1, flags=re.M)
         markdown = MarkdownIt("commonmark", {"html": True}).enable("table")
         tokens = markdown.parse(text)
         if not tokens or tokens[0].tag != "h1":
@@ -110,21 +109,25 @@ class Page:
         self.heading = markdown.renderer.renderInline(tokens[1].children, markdown.options, {})
         self.anchors = []
         self.sections = []  # (anchor, title) of the second level
+        seen = {}
         for token, inline in zip(tokens, tokens[1:]):
             if token.type == "heading_open":
                 anchor = re.sub(r"[^\w\- ]", "", plain(inline).lower()).replace(" ", "-")
-                same = sum(re.fullmatch(re.escape(anchor) + r"(-\d+)?", other) is not None for other in self.anchors)
-                self.anchors.append(f"{anchor}-{same}" if same else anchor)
+                seen[anchor] = seen.get(anchor, -1) + 1
+                self.anchors.append(f"{anchor}-{seen[anchor]}" if seen[anchor] else anchor)
                 token.attrSet("id", self.anchors[-1])
                 if token.tag == "h2":
                     self.sections.append((self.anchors[-1], plain(inline)))
+            elif token.type == "html_block" and token.content.startswith("<!--"):
+                token.content = ""
         self.code = []  # (kind, text) of each block
         markdown.renderer.rules["fence"] = self.block
         markdown.renderer.rules["code_block"] = self.block
         markdown.add_render_rule("table_open", lambda *_: '<div class="table"><table class="prose">\n')
         markdown.add_render_rule("table_close", lambda *_: "</table></div>\n")
-        # Between two Chinese characters the end of a line is no space.
-        self.html = re.sub(f"(?<=[{CHINESE}])\n(?=[{CHINESE}])", "", markdown.renderer.render(tokens[3:], markdown.options, {}))
+        self.html = markdown.renderer.render(tokens[3:], markdown.options, {})
+        if path.endswith(".zh-CN.md"):  # between two Chinese characters the end of a line is no space
+            self.html = re.sub(f"(?<=[{CHINESE}])\n(?=[{CHINESE}])", "", self.html)
 
     def block(self, tokens, index, *_):
         self.code.append((tokens[index].info.strip(), tokens[index].content))
@@ -145,7 +148,7 @@ class Site:
         self.pages = {path: Page(path) for path in self.order}
         self.pages.update({twin(path): Page(twin(path)) for path in self.order if os.path.exists(twin(path))})
         self.sources = {}  # files and folders that become pages themselves, each with the pages that lead to it
-        self.pictures = {path: picture_name(path) for path in glob.glob("docs/**/*.svg", recursive=True)}
+        self.copies = {path: copy_name(path) for path in glob.glob("docs/**/*.svg", recursive=True)}
 
     def shown(self, path, language):
         return self.pages[twin(path) if language == "zh" and twin(path) in self.pages else path]
@@ -157,7 +160,7 @@ class Site:
             return target
         place, _, anchor = urllib.parse.unquote(target).partition("#")
         path = os.path.normpath(os.path.join(os.path.dirname(page.path), place)) if place else page.path
-        if path.startswith("..") or not os.path.exists(path):
+        if path.startswith(("..", "/")) or not os.path.exists(path):
             fail(f"{page.path}: {target} is not there")
         if os.path.exists(os.path.join(path, "README.md")):
             path = os.path.normpath(os.path.join(path, "README.md"))
@@ -170,9 +173,9 @@ class Site:
             if anchor not in self.pages[path].anchors or len(shown.anchors) != len(self.pages[path].anchors):
                 fail(f"{page.path}: {target}: there is no such heading")
             return address + "#" + shown.anchors[self.pages[path].anchors.index(anchor)]
-        if path.endswith((".svg", ".png")):
-            self.pictures[path] = picture_name(path)
-            return self.pictures[path]
+        if is_copied(path):
+            self.copies[path] = copy_name(path)
+            return self.copies[path]
         if in_reference(path):
             return reference_name(path)
         self.sources.setdefault(path, set()).add(re.sub(r"\.zh-CN\.md$", ".md", page.path))
@@ -188,7 +191,9 @@ class Site:
         todo = list(self.sources)
         while todo:
             for path in inside(todo.pop()):
-                if path not in self.sources and path not in self.pages and not in_reference(path):
+                if is_copied(path):
+                    self.copies[path] = copy_name(path)
+                elif path not in self.sources and path not in self.pages and not in_reference(path):
                     self.sources[path] = set()
                     todo.append(path)
         for path in self.sources:
@@ -248,7 +253,10 @@ class Site:
     def item(self, path, language):
         if path in self.pages:
             return f"<li>{self.link(path, language)}</li>\n"
-        address = reference_name(path) if in_reference(path) else source_name(path) + ".html"
+        if is_copied(path):
+            address = copy_name(path)
+        else:
+            address = reference_name(path) if in_reference(path) else source_name(path) + ".html"
         return f'<li><a href="{address}">{html.escape(path)}</a></li>\n'
 
     def navigation(self, name, language):
@@ -295,7 +303,7 @@ class Site:
                 page = self.shown(path, language)
                 titles[name_of(path)] = (page.title, page.heading)
             folder = f"{out}/{language}"
-            for path, name in self.pictures.items():
+            for path, name in self.copies.items():
                 shutil.copyfile(path, f"{folder}/{name}")
             shutil.copyfile("docs/site/site.js", f"{folder}/site.js")
             index = []
@@ -304,7 +312,7 @@ class Site:
                 index += found(name, text)
                 words = dict(WORDS[language], NAVIGATION=self.navigation(name[:-5], language),
                              TWIN=f"../{other}/{name if name in names[other] else 'index.html'}")
-                write(f"{folder}/{name}", re.sub(r"@([A-Z_]+)@", lambda match: words.get(match[1], match[0]), text))
+                write(f"{folder}/{name}", re.sub(r"@SITE_([A-Z_]+)@", lambda match: words.get(match[1], match[0]), text))
             write(f"{folder}/search-index.js", f"siteIndex = {json.dumps(index, ensure_ascii=False, separators=(',', ':'))};\n")
         shutil.copyfile("docs/site/index.html", f"{out}/index.html")
 
@@ -314,7 +322,15 @@ def short(page):
     return page.title if page.path.startswith("labs/") else re.split(": |：", page.title)[0]
 
 
-def picture_name(path):
+def is_copied(path):
+    """Pictures, and what is no text."""
+    if os.path.isdir(path):
+        return False
+    with open(path, "rb") as file:
+        return path.endswith(".svg") or b"\0" in file.read(10000)
+
+
+def copy_name(path):
     return re.sub(r"[^A-Za-z0-9.]+", "-", path)
 
 

@@ -113,7 +113,7 @@ for language in ("en", "zh"):
     sites[language] = {os.path.basename(path): Html(path) for path in glob.glob(f"{folder}/*.html")}
     for name, page in sites[language].items():
         text = open(page.path, encoding="utf-8").read()
-        for token in re.findall(r"@[A-Z_]{4,}@|\\endhtmlonly|\\htmlonly|md_build|\0", text):
+        for token in re.findall(r"@SITE_|\\endhtmlonly|\\htmlonly|md_build|\0", text):
             wrong.append(f"{page.path}: {token} was left")
         if os.getcwd() in text or out in text:
             wrong.append(f"{page.path}: names a folder of this machine")
