@@ -27,12 +27,18 @@ expect_status 0
 expect_out '^[0-9]+ pages, [0-9]+ files, [0-9]+ links$'
 cat "$WORK/out"
 
+# copy TREE: the files of the repository.
+copy() {
+  mkdir "$1"
+  files '*' >"$WORK/files"
+  tar -cf - -T "$WORK/files" | tar -xf - -C "$1"
+}
+
 # A tree with something wrong in it does not become a site.
 # broken NAME REGEX FILE TEXT: TEXT is added to FILE.
 broken() {
   local tree=$WORK/$1
-  mkdir "$tree"
-  cp -r README.md LICENSE* chapters labs docs common tests tools "$tree"
+  copy "$tree"
   mkdir -p "$tree/$(dirname "$3")"
   printf '%s\n' "$4" >>"$tree/$3"
   run env -C "$tree" /usr/bin/python3 docs/site/pages.py "$WORK/$1.site"
@@ -53,9 +59,8 @@ broken title '^lab: docs/untitled.md does not begin with a title$' docs/untitled
 # What is new is taken in without being named anywhere: a page, its picture, a file and a folder that it leads to. What a git host
 # shows as it is stands there as it is.
 tree=$WORK/new
-mkdir "$tree"
-cp -r README.md LICENSE* chapters labs docs common tests tools "$tree"
-mkdir "$tree/docs/diagrams"
+copy "$tree"
+mkdir -p "$tree/docs/diagrams"
 printf '<svg xmlns="http://www.w3.org/2000/svg" width="100" height="20"><text y="15">ring</text></svg>\n' >"$tree/docs/diagrams/ring.svg"
 cat >"$tree/docs/zzz-new.md" <<'PAGE'
 # New & `odd` @here, 100% #1
@@ -181,7 +186,11 @@ found 'teardown order' chapters-06-teardown-order.html
 COMMAND='search for nothing'
 [[ $(search 'qqqqqq') == 'Nothing found.' ]] || wrong 'Nothing found.'
 search 'teardown order' >/dev/null
-js 'new Promise((done) => { document.querySelector("#found a").click(); setTimeout(done, 500); })' >/dev/null || true
+js 'document.querySelector("#found a[href=\"chapters-06-teardown-order.html\"]").click()' >/dev/null
+for _ in {1..100}; do
+  [[ $(js 'document.title') != *'Teardown order'* ]] || break
+  sleep 0.2
+done
 is 'document.title.includes("Teardown order")' true
 at zh/index.html 1280
 found '队列对' chapters-05-queue-pair.html
