@@ -6,6 +6,7 @@
 ///  - most other verbs return 0 or the errno *value itself*; errno may hold anything (ibv_modify_qp(3),
 ///  ibv_post_send(3));
 ///  - some, most of librdmacm, and the sockets API return -1 with the reason in errno (rdma_connect(3)).
+///
 /// One function for each, so that a call site says which convention its verb follows. The exceptions
 /// (ibv_query_gid_table: -errno; rdma_getaddrinfo: EAI_ codes) are handled where they are called.
 #pragma once
