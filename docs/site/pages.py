@@ -2,10 +2,10 @@
 
   pages.py OUT        writes OUT/en and OUT/zh, and OUT/index.html; run in the checkout
 
-The prose is HTML when doxygen gets it: its own idea of Markdown is not that of a git host (anchors, <details>, tables with code, two
-hyphens, Chinese text around emphasis). Blocks of C++ are left to doxygen, which colours them and links the names that the reference
-has. What doxygen has written is completed: titles, navigation, links between the languages, search. A link that leads nowhere is an
-error, and so is every warning of doxygen.
+The prose is HTML when doxygen gets it: its own idea of Markdown is not that of a git host (anchors, <details>, tables with
+code, two hyphens, Chinese text around emphasis). Blocks of C++ are left to doxygen, which colours them and links the names
+that the reference has. What doxygen has written is completed: titles, navigation, links between the languages, search. A
+link that leads nowhere is an error, and so is every warning of doxygen.
 """
 import fnmatch
 import glob
@@ -184,7 +184,10 @@ class Site:
     def prepare(self, stage):
         for language in LANGUAGES:
             for path in self.order:
-                write(f"{stage}/{language}/{name_of(path)}.md", self.convert(path, language))
+                name = f"{stage}/{language}/{name_of(path)}.md"
+                if os.path.exists(name):
+                    fail(f"{path}: another page has the same name, {name_of(path)}")
+                write(name, self.convert(path, language))
         for path in glob.glob("common/*.cpp"):
             self.sources.setdefault(path, set()).add(path[:-4] + ".hpp")
         # What is in a folder that a page leads to is led to as well.
@@ -198,7 +201,10 @@ class Site:
                     todo.append(path)
         for path in self.sources:
             for language in LANGUAGES:
-                write(f"{stage}/{language}/{source_name(path)}.md", self.source(path, language))
+                name = f"{stage}/{language}/{source_name(path)}.md"
+                if os.path.exists(name):
+                    fail(f"{path}: another file has the same name for its page, {source_name(path)}")
+                write(name, self.source(path, language))
             if path.endswith(CPP):
                 write(f"{stage}/files/{path}", read(path))
         shutil.copytree("common", f"{stage}/common")
@@ -243,7 +249,8 @@ class Site:
         """A file, or the list of what a folder holds."""
         above = [os.path.dirname(path)] if os.path.dirname(path) in self.sources else []
         links = [self.item(other, language) for other in above + sorted(self.sources[path])]
-        result = start(source_name(path)) + raw(f'<div class="leads"><p>{WORDS[language]["sources"]}</p><ul>\n{"".join(links)}</ul></div>\n')
+        leads = f'<div class="leads"><p>{WORDS[language]["sources"]}</p><ul>\n{"".join(links)}</ul></div>\n'
+        result = start(source_name(path)) + raw(leads)
         if os.path.isdir(path):
             return result + raw("<ul>\n" + "".join(self.item(inner, language) for inner in inside(path)) + "</ul>\n")
         if path.endswith(CPP):

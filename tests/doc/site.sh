@@ -12,7 +12,6 @@ if ! /usr/bin/python3 -c 'import markdown_it' 2>/dev/null || [[ ! -d /usr/share/
   printf 'what ./lab docs needs is not installed (./lab test installs it)\n'
   exit 77
 fi
-browser_find || { printf 'there is no Chromium (./lab test installs it where it is a package)\n'; exit 77; }
 
 RUN_LIMIT=200
 cd "$LAB_ROOT"
@@ -150,6 +149,8 @@ holds en/docs-zzz-new.html 'id="a-2nd-heading-with-code-1"'
 holds zh/docs-zzz-new.html '第一行，第二行<strong>强调</strong>文字'
 holds zh/docs-zzz-new.html 'href="docs-zzz-new.html#带-code-的标题">英文的锚'
 holds zh/index.html '其他</summary>'
+
+browser_find || { printf 'there is no Chromium (./lab test installs it where it is a package)\n'; exit 77; }
 
 # In the browser, without a network. at PAGE WIDTH [dark]
 at() {
