@@ -24,10 +24,12 @@ from markdown_it import MarkdownIt
 LANGUAGES = ("en", "zh")
 WORDS = {
     "en": {"LANG": "en", "TWIN_LANG": "zh-CN", "TWIN_NAME": "中文", "SEARCH": "Search", "NOTHING": "Nothing found.", "MENU": "Contents",
+           "COPY": "Copy",
            "LICENCE": "Prose: CC BY 4.0, code: MIT", "more": "More", "reference": "Reference of common/",
            "files": "Files", "types": "Types", "lab": "The lab of this chapter",
            "chapter": "The chapter of this lab", "sources": "A file or folder of the repository. These pages lead here:"},
     "zh": {"LANG": "zh-CN", "TWIN_LANG": "en", "TWIN_NAME": "English", "SEARCH": "搜索", "NOTHING": "没有找到。", "MENU": "目录",
+           "COPY": "复制",
            "LICENCE": "文字：CC BY 4.0，代码：MIT", "more": "其他", "reference": "common/ 参考（英文）",
            "files": "文件", "types": "类型", "lab": "本章的实验",
            "chapter": "本实验对应的章节", "sources": "仓库中的文件或文件夹。以下页面链接到这里：",

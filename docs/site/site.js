@@ -91,3 +91,31 @@
   // On a narrow screen it covers the page, and goes when one of its lines was chosen.
   navigation.addEventListener('click', (event) => { if (event.target.closest('a')) document.getElementById('menu').checked = false; });
 }
+
+// A button at each block of code takes it over, without the numbers of its lines; of a run only the commands.
+if (navigator.clipboard) {
+  const code = (block) => {
+    const commands = [...block.querySelectorAll('.prompt + b')];
+    const lines = [...block.querySelectorAll('.line')];
+    if (commands.length) return commands.map((command) => command.textContent).join('\n') + '\n';
+    if (!lines.length) return block.textContent;
+    return lines.map((line) => {
+      const copy = line.cloneNode(true);
+      copy.querySelectorAll('.lineno').forEach((number) => number.remove());
+      return copy.textContent.trimEnd() + '\n'; // doxygen has a blank in an empty line
+    }).join('');
+  };
+  for (const block of document.querySelectorAll('.textblock .fragment')) {
+    const frame = document.createElement('div');
+    const button = document.createElement('button');
+    frame.className = 'copy';
+    button.textContent = document.body.dataset.copy;
+    button.addEventListener('click', async () => {
+      await navigator.clipboard.writeText(code(block));
+      button.textContent = '✓';
+      setTimeout(() => { button.textContent = document.body.dataset.copy; }, 1500);
+    });
+    block.replaceWith(frame);
+    frame.append(block, button);
+  }
+}

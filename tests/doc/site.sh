@@ -197,6 +197,18 @@ at zh/index.html 1280
 found '队列对' chapters-05-queue-pair.html
 is 'document.documentElement.lang' zh-CN
 
+# copied SELECTOR: what its button copies.
+copied() {
+  js "new Promise((done) => { navigator.clipboard.writeText = (text) => { done(JSON.stringify(text)); };
+    document.querySelector('$1').parentNode.querySelector('button').click(); })"
+}
+at en/source-labs-05-queue-pair-lab_cpp.html 1280
+COMMAND='copy a file'
+diff <(copied .fragment) <(jq -Rs . labs/05-queue-pair/lab.cpp) || wrong 'the file, byte for byte'
+at en/index.html 1280
+COMMAND='copy a run'
+[[ $(copied '.fragment:has(.prompt)') == '"./lab pingpong\n"' ]] || wrong 'the command alone'
+
 # Wide things move in their own frame: the page itself is as wide as the screen. A bar for moving takes up to 20 pixels.
 narrow='document.documentElement.scrollWidth <= innerWidth'
 for page in index chapters-05-queue-pair docs-verbs-check-cq-overrun docs-verbs-check labs-05-queue-pair docs-labs docs-glossary \
