@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <system_error>
 
+// Of cm-event.cpp.
 rdma_cm_id* expect_event(rdma_event_channel* channel, rdma_cm_event_type wanted, std::chrono::milliseconds patience);
 
 struct CloseId {

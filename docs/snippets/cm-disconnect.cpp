@@ -7,6 +7,7 @@
 #include <chrono>
 #include <system_error>
 
+// Of cm-event.cpp.
 rdma_cm_id* expect_event(rdma_event_channel* channel, rdma_cm_event_type wanted, std::chrono::milliseconds patience);
 
 // Both sides may call it, in any order, each when its last send has completed. Takes the QP to ERR: receives that are

@@ -10,9 +10,10 @@
 #include <memory>
 #include <system_error>
 
+// Of cm-event.cpp.
 rdma_cm_id* expect_event(rdma_event_channel* channel, rdma_cm_event_type wanted, std::chrono::milliseconds patience);
 
-struct CloseId {
+struct CloseConnection {
   void operator()(rdma_cm_id* id) const {
     if (id->qp != nullptr) {
       rdma_destroy_qp(id);
@@ -20,16 +21,16 @@ struct CloseId {
     rdma_destroy_id(id);
   }
 };
-using CmId = std::unique_ptr<rdma_cm_id, CloseId>;
+using Connection = std::unique_ptr<rdma_cm_id, CloseConnection>;
 
 // Listens on all interfaces with an RDMA device. Port 0: the kernel chooses, and ntohs(rdma_get_src_port(id)) says
 // which.
-CmId listen_on(rdma_event_channel* channel, std::uint16_t port) {
+Connection listen_on(rdma_event_channel* channel, std::uint16_t port) {
   rdma_cm_id* created = nullptr;
   if (rdma_create_id(channel, &created, nullptr, RDMA_PS_TCP) != 0) {
     throw std::system_error(errno, std::generic_category(), "rdma_create_id");
   }
-  CmId listener{created};
+  Connection listener{created};
   sockaddr_in any{.sin_family = AF_INET, .sin_port = htons(port)};
   if (rdma_bind_addr(listener.get(), reinterpret_cast<sockaddr*>(&any)) != 0) {
     throw std::system_error(errno, std::generic_category(), "rdma_bind_addr");
@@ -41,9 +42,9 @@ CmId listen_on(rdma_event_channel* channel, std::uint16_t port) {
 }
 
 // The next client, connected. `prepare` is called before it can send: post the first receives there.
-CmId accept_client(rdma_event_channel* channel, const ibv_qp_cap& cap, std::chrono::milliseconds patience,
-                   const std::function<void(rdma_cm_id*)>& prepare) {
-  CmId id{expect_event(channel, RDMA_CM_EVENT_CONNECT_REQUEST, patience)};
+Connection accept_client(rdma_event_channel* channel, const ibv_qp_cap& cap, std::chrono::milliseconds patience,
+                         const std::function<void(rdma_cm_id*)>& prepare) {
+  Connection id{expect_event(channel, RDMA_CM_EVENT_CONNECT_REQUEST, patience)};
   ibv_qp_init_attr attr{};
   attr.cap = cap;
   attr.qp_type = IBV_QPT_RC;

@@ -20,7 +20,7 @@ jq 'map(select(.file | test("/tests/|/labs/([0-9]+/)?[^/]*/lab.cpp$") | not)) | 
 
 # Most of the time goes to headers, the same ones in many files. So the files of a library, whose unnamed namespaces have no
 # name twice, are looked at in one that includes them all.
-for library in lab_common lab_judge verbs_check_core verbs_check_timeline; do
+for library in lab_common lab_judge verbs_check_core verbs_check_timeline snippets; do
   jq -r --arg library "$library" '.[] | select(.target == $library) | "#include \"\(.file)\""' "$once/commands" >"$once/$library.cpp"
 done
 # What the labs are held against has the same names in each file: copies have a namespace each.
@@ -33,7 +33,7 @@ done >"$once/checks"
 jq --arg once "$once" '
   def together: .file as $one | "\($once)/\(.target).cpp" as $all
     | .command |= (split($one) | join($all)) | .file = $all;
-  map(if .target | test("^(lab_common|lab_judge|verbs_check_core|verbs_check_timeline|judge-.*)$") then together else . end)
+  map(if .target | test("^(lab_common|lab_judge|verbs_check_core|verbs_check_timeline|snippets|judge-.*)$") then together else . end)
   | map(select(.file | test("/judge-(0[2-9]|[1-9][0-9])\\.cpp$") | not)) | unique_by(.file) | map(del(.target))' "$once/commands" >"$once/compile_commands.json"
 mapfile -t sources < <(jq -r '.[].file' "$once/compile_commands.json")
 clang-tidy --version | sed -n 's/^ *//; /version/p'

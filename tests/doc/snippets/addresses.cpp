@@ -1,4 +1,5 @@
 // Errors, devices, ports and addresses.
+#include "common/units.hpp"
 #include "docs/snippets/active-port.cpp"
 #include "docs/snippets/address-record.cpp"
 #include "docs/snippets/choose-gid.cpp"
@@ -84,7 +85,10 @@ SNIPPET("active-port") {
 SNIPPET("gid-table") {
   const lab::Device first = lab::open_device({});
   std::vector<ibv_gid_entry> table = gid_table(first.context.get());
-  std::erase_if(table, [&](const ibv_gid_entry& entry) { return entry.port_num != first.port; });
+  std::erase_if(table, [&](const ibv_gid_entry& entry) {
+    EXPECT(entry.port_num > 0 && !lab::gid_is_zero(entry.gid));
+    return entry.port_num != first.port;
+  });
   const std::vector<ibv_gid_entry> wanted = lab::gid_table(first.context.get(), first.port);
   EXPECT(!wanted.empty() && table.size() == wanted.size());
   for (std::size_t i = 0; i < table.size(); ++i) {

@@ -6,7 +6,7 @@
 
 struct Server::Parts {
   rdma_event_channel* channel = lab::check(rdma_create_event_channel(), "rdma_create_event_channel");
-  CmId listener = listen_on(channel, 0);
+  Connection listener = listen_on(channel, 0);
 };
 
 Server::Server() : parts_{new Parts} {}
@@ -21,7 +21,7 @@ void Server::serve() {
   Page memory;
   lab::Owned<ibv_mr, ibv_dereg_mr> mr;
   const ibv_qp_cap cap{.max_send_wr = 2, .max_recv_wr = 2, .max_send_sge = 1, .max_recv_sge = 1};
-  const CmId client = accept_client(parts_->channel, cap, patience, [&](rdma_cm_id* id) {
+  const Connection client = accept_client(parts_->channel, cap, patience, [&](rdma_cm_id* id) {
     mr.reset(lab::check(ibv_reg_mr(id->pd, memory.bytes.data(), 4096, IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr"));
     ibv_sge piece{.addr = reinterpret_cast<std::uintptr_t>(memory.bytes.data()), .length = 64, .lkey = mr->lkey};
     ibv_recv_wr request{.wr_id = 1, .sg_list = &piece, .num_sge = 1};
