@@ -24,7 +24,7 @@ drawing() { sed -E 's,(<(title|desc|text)[^>]*>)[^<]*</,\1</,; s, xml:lang="[^"]
 shown_in() {
   local name=${1##*/}
   shift
-  grep -qsE "!\[[^]]{40,}\]\([^)]*/${name//./\\.}\)" "$@" || grep -qsE "!\[[^]]{40,}\]\(diagrams/${name//./\\.}\)" "$@"
+  grep -qsE "!\[[^]]{40,}\]\(([^)]*/)?diagrams/${name//./\\.}\)" "$@"
 }
 
 mapfile -t diagrams < <(files 'docs/diagrams/*.svg')
@@ -56,5 +56,7 @@ for file in "${diagrams[@]}"; do
   esac
   shown_in "$file" "${where[@]}" || wrong "no page of its language shows $file with an alternative text of 40 characters or more"
 done
+mapfile -t chinese < <(printf '%s\n' "${pages[@]}" | grep '\.zh-CN\.md$')
+if grep -nE '!\[.*diagrams/[a-z-]+\.svg\)' "${chinese[@]}"; then wrong 'a Chinese page shows an English diagram'; fi
 printf '%s diagrams\n' "${#diagrams[@]}"
 exit $status
