@@ -206,7 +206,7 @@ labs_judge() {
   for word in "${own_box[@]}"; do set -- "$@" --box="$word"; done
   for word in "${peer_box[@]}"; do set -- "$@" --peer-box="$word"; done
   "$LAB_ROOT/build/labs/judge-$number" \
-    --library "$LAB_ROOT/build/tools/verbs-check/libverbs-check.so" --own-address "$(place_address "$host")" \
+    --library "$LAB_ROOT/build/tools/verbs-check/libverbs-check.so" --world "$LAB_ROOT/build/tools/judge/liblab-world.so" --own-address "$(place_address "$host")" \
     --peer-address "$(place_address "$other")" --time-scale "${LAB_TIME_SCALE:-1}" --place "$(place_describe)" "$@"
 }
 

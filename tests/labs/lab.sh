@@ -42,7 +42,11 @@ orders() {
   for variant; do
     program=lab-$number-$variant longest=3600000
     if [[ $variant == hostile-* ]]; then program=$variant; fi
-    if [[ $(head_of "$variant" fails) == *timeout ]]; then longest=1000; fi
+    # What has to be seen of one that waits for ever is that it does. Where others have to wait a moment, that is longer.
+    case $(head_of "$variant" fails) in
+      silence\ timeout) longest=2500 ;;
+      *timeout) longest=1000 ;;
+    esac
     # A program that is not there would fail as a wrong one does. The sanitized build has those that get so far.
     if [[ ! -x $LAB_ROOT/build/labs/$program ]] ||
       [[ $(head_of "$variant" fails) =~ ^(sanitized|faults|)$ && $variant != hostile-* && ! -x $LAB_ROOT/build/sanitize/labs/$program ]]; then

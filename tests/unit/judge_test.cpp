@@ -53,6 +53,28 @@ TEST(JudgeTrace, ALineWithoutTheKeyIsForgedAndCountsForNothing) {
   EXPECT_TRUE(outcome.succeeded("ibv_alloc_pd").empty());
 }
 
+TEST(JudgeTrace, HalfALineSaysThatItIsCutAndIsNobodysForgery) {
+  for (const std::string& half : {key + R"( {"verb":"ibv_allo)", key.substr(0, 3), key + " "}) {
+    const Outcome outcome = read(key + R"( {"verb":"ibv_alloc_pd","result":0})" + "\n" + half);
+    EXPECT_TRUE(outcome.cut) << half;
+    EXPECT_EQ(outcome.forged, "") << half;
+  }
+  EXPECT_FALSE(read(key + R"( {"verb":"ibv_alloc_pd","result":0})" + "\n").cut);
+}
+
+TEST(JudgeText, WhatIsPrintedDoesNotMoveTheCursor) {
+  EXPECT_EQ(judge::harmless("\x1b[2J\r\a\x7f"), R"(\x1b[2J\x0d\x07\x7f)");
+  EXPECT_EQ(judge::harmless("a\tb\n"), R"(a\x09b\x0a)");
+  EXPECT_EQ(judge::harmless("a\tb\n\x1b", true), "a\tb\n\\x1b");
+  EXPECT_EQ(judge::harmless("\xc3\xa4 \xe4\xb8\xad \xf0\x9f\x99\x82"), "\xc3\xa4 \xe4\xb8\xad \xf0\x9f\x99\x82");
+  EXPECT_EQ(judge::harmless("\xc2\x9b"
+                            "1m"),
+            R"(\xc2\x9b1m)");  // CSI in one character
+  EXPECT_EQ(judge::harmless("\x9b"
+                            "1m \xc3"),
+            R"(\x9b1m \xc3)");
+}
+
 TEST(JudgeText, CallsAreCountedWithTheirPlaces) {
   const judge::Call one{.verb = "ibv_alloc_pd", .object = "PD #1", .where = "come, lab.cpp:31"};
   const judge::Call two{.verb = "ibv_alloc_pd", .object = "PD #2", .where = "come, lab.cpp:40"};
@@ -92,7 +114,7 @@ judge::Report report() {
        .title = "clean",
        .max_points = 60,
        .status = Status::skip,
-       .why = {.expected = {}, .seen = "'pd-each' has not passed"},
+       .why = {.expected = {}, .seen = "'pd-each' has failed"},
        .read = {}},
   };
   return made;
@@ -107,7 +129,7 @@ TEST(JudgeVerdict, ForTheTerminal) {
       std::string::npos)
       << text;
   EXPECT_NE(text.find("  TIMEOUT late "), std::string::npos) << text;
-  EXPECT_NE(text.find("  skip    clean      0/60  'pd-each' has not passed\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("  skip    clean      0/60  'pd-each' has failed\n"), std::string::npos) << text;
   EXPECT_NE(text.find("5 of 100 points\n"), std::string::npos) << text;
   EXPECT_EQ(text.find("100 points, passed"), std::string::npos) << text;
 }

@@ -18,6 +18,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,6 +36,7 @@
 #include <iostream>
 #include <list>
 #include <span>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -46,6 +48,7 @@ using nlohmann::json;
 
 constexpr std::size_t output_limit = 256 * 1024;   // bytes of each stream
 constexpr rlim_t file_limit = 16 * 1024 * 1024;    // bytes of each file, the trace is one
+constexpr rlim_t reserve = 256 * 1024;             // bytes: verbs-check writes less than that at a time
 constexpr rlim_t process_limit = 32;               // of one submission
 constexpr rlim_t locked_limit = 64 * 1024 * 1024;  // bytes of registered memory
 constexpr rlim_t open_files_limit = 256;
@@ -110,6 +113,7 @@ void own_disks(uid_t user, const std::string& folder) {
     own_disks(user, folder);
   }
   signal(SIGPIPE, SIG_DFL);  // NOLINT: what was ignored would stay so
+  signal(SIGXFSZ, SIG_IGN);  // NOLINT: a trace that has no room left ends, and not the submission
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_FSIZE, file_limit);
   limit(RLIMIT_NOFILE, open_files_limit);
@@ -369,7 +373,7 @@ private:
     if (user != 0) {
       with_trace["command"][0] = reachable(request.at("command")[0]);
       if (request.contains("environment") && request["environment"].contains("LD_PRELOAD")) {
-        with_trace["environment"]["LD_PRELOAD"] = reachable(request["environment"]["LD_PRELOAD"]);
+        with_trace["environment"]["LD_PRELOAD"] = all_reachable(request["environment"]["LD_PRELOAD"]);
       }
     }
     // The submission may append to its trace, which it inherits open. It is not its file: it cannot open, and so not
@@ -431,6 +435,16 @@ private:
     running_.push_back(std::move(run));
   }
 
+  // The same for several, with colons between.
+  [[nodiscard]] std::string all_reachable(const std::string& paths) const {
+    std::string result;
+    std::istringstream each{paths};
+    for (std::string path; std::getline(each, path, ':');) {
+      result += (result.empty() ? "" : ":") + reachable(path);
+    }
+    return result;
+  }
+
   // The path of a file of the build under which the submission finds it.
   [[nodiscard]] std::string reachable(const std::string& path) const {
     return !build_.empty() && path.starts_with(build_) ? folder_ + "/build/" + path.substr(build_.size()) : path;
@@ -484,10 +498,17 @@ private:
               {"err", run.text[1]}};
     if (run.trace != -1) {
       line["trace"] = read_all(run.trace);
+      line["cut"] = line["trace"].get_ref<const std::string&>().size() >= file_limit - reserve || is_disk_full();
     }
     print(line);
     std::error_code ignored;
     std::filesystem::remove_all(folder_ + "/" + std::to_string(run.id), ignored);
+  }
+
+  // Where the traces are.
+  [[nodiscard]] bool is_disk_full() const {
+    struct statvfs disk {};
+    return statvfs(folder_.c_str(), &disk) == 0 && disk.f_bavail * disk.f_frsize < reserve;
   }
 
   void look_for_listeners() {

@@ -4,7 +4,8 @@
 ///     {"id":0,"devices":["rxe0"]}
 ///     {"do":"run","id":1,"command":[...],"environment":{...},"input":"...","limit_ms":10000,"memory_mb":0,"trace_key":"..."}
 ///         runs a command; answered when it has ended, in any order:
-///         {"id":1,"end":0,"status":0,"left":0,"seconds":0.25,"out":"...","err":"...","trace":"..."}
+///         {"id":1,"end":0,"status":0,"left":0,"seconds":0.25,"out":"...","err":"...","trace":"...","cut":false}
+///         cut: there was no room for all of the trace
 ///     {"do":"end","run":1}                           ends it before its time
 ///     {"do":"listening","id":2,"port":4711,"run":1}  answered as soon as somebody listens on the port, or the run has
 ///     ended:

@@ -81,11 +81,20 @@ std::string likely_cause(const Run& run, const Outcome& outcome) {
 struct Held {
   Status status;
   Failure why;
+  int step = 0;  // that of the run
 };
 
 // What holds for every run, whatever it is for.
 std::optional<Held> hold(const Run& run, const Outcome& outcome) {
   const std::string when = " when " + run.name;
+  if (outcome.cut) {
+    return Held{Status::error,
+                {{},
+                 "the trace" + when +
+                     " could not be written to its end: the disk of the host is full, or the submission "
+                     "has called more verbs than a trace holds (16 MiB), or has set a limit of its own" +
+                     last_call(outcome)}};
+  }
   if (outcome.end == box::End::timeout) {
     std::ostringstream limit;
     limit << outcome.seconds;
@@ -182,6 +191,21 @@ private:
     return *found;
   }
 
+  // Why what needs this check is skipped: "'client' has failed"; where it was itself skipped, what is behind that.
+  [[nodiscard]] std::string why_not(const std::string& id) const {
+    const Verdict& verdict = of(id);
+    switch (verdict.status) {
+      case Status::skip:
+        return verdict.why.seen;
+      case Status::timeout:
+        return "'" + id + "' took too long";
+      case Status::error:
+        return "'" + id + "' was not judged";
+      default:
+        return "'" + id + "' has failed";
+    }
+  }
+
   [[nodiscard]] bool decided(const std::string& id) const {
     for (std::size_t at = 0; at < lab_.checks.size(); ++at) {
       if (lab_.checks[at].id == id) {
@@ -211,7 +235,7 @@ private:
       const auto missing =
           std::ranges::find_if(check.needs, [&](const auto& id) { return of(id).status != Status::pass; });
       if (missing != check.needs.end()) {
-        verdicts_[at + 1].why.seen = "'" + *missing + "' has not passed";
+        verdicts_[at + 1].why.seen = why_not(*missing);
         open_[at] = false;
         continue;
       }
@@ -256,19 +280,33 @@ private:
   [[nodiscard]] std::optional<Held> held(const std::vector<Run>& runs) const {
     for (const Run& run : runs) {
       if (auto against = hold(run, outcomes_.at(run.name))) {
+        against->step = run.step;
         return against;
       }
     }
     return {};
   }
 
+  // Whose hints help.
+  [[nodiscard]] int step_of(const Failure& failure, int otherwise) const {
+    // "Game::be_client, lab.cpp:71"
+    std::string function = failure.where.substr(0, failure.where.find(','));
+    if (const auto scope = function.rfind("::"); scope != std::string::npos) {
+      function.erase(0, scope + 2);
+    }
+    const auto known = lab_.steps.find(function);
+    return known != lab_.steps.end() ? known->second : failure.step != 0 ? failure.step : otherwise;
+  }
+
   void decide(const Check& check, const std::vector<Run>& runs, Verdict& verdict) const {
     if (const auto against = held(runs)) {
       verdict.status = against->status;
       verdict.why = against->why;
+      verdict.step = against->step != 0 ? against->step : check.step;
     } else if (const auto failure = check.judge ? check.judge(outcomes_) : Judgement{}) {
       verdict.status = Status::fail;
       verdict.why = *failure;
+      verdict.step = step_of(*failure, check.step);
     } else {
       verdict.status = Status::pass;
       verdict.points = verdict.max_points;

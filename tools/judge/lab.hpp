@@ -36,8 +36,8 @@ constexpr int any_status = -1;
 ///
 /// In arguments "{port}" stands for a TCP port that is free, the same one in the whole run; "{peer}" for the address of
 /// the other host; "{device}" for the name of an RDMA device of the host; "{patience}" for the seconds that a side
-/// shall wait for the other one, stretched as `limit` is; "{program}", in the command of a peer, for the submission's
-/// plain build: it plays both sides.
+/// shall wait for the other one, stretched as `limit` is; "{moment}" for those that it shall wait where nothing will
+/// come, stretched too; "{program}", in the command of a peer, for the submission's plain build: it plays both sides.
 struct Run {
   std::string name;                    ///< unique in the lab; what messages call it
   std::vector<std::string> arguments;  ///< of the submission
@@ -46,6 +46,7 @@ struct Run {
   std::string input{};                      ///< standard input
   std::string fail{};                       ///< --fail of verbs-check: "ibv_create_qp:2=ENOMEM"
   std::string fail_completion{};            ///< --fail-completion of verbs-check
+  std::string world{};                      ///< how the device behaves, in words of world.cpp: "scribbles,dribbles"
   std::chrono::milliseconds limit{10'000};  ///< after which it is ended; LAB_TIME_SCALE stretches it
   std::optional<Peer> peer{};
   /// Words of a stock tool that runs there in the place of the submission: what it prints is what holds on this device.
@@ -53,6 +54,7 @@ struct Run {
   /// What it does is compared with what a tool says: not to be given to the other host. So is a run that is a tool, or
   /// names "{device}".
   bool here = false;
+  int step = 0;  ///< of the task: whose hints help when this run goes wrong; 0: those of the check
 };
 
 /// A call of a verb, from the trace; docs/verbs-check/trace.md explains the fields.
@@ -85,6 +87,7 @@ struct Outcome {
   std::vector<Call> calls{};
   std::vector<Finding> findings{};
   std::string forged{};                ///< a line in the trace that the checker has not written, if there is one
+  bool cut = false;                    ///< the trace is not whole: there was no room for it
   std::optional<box::End> peer_end{};  ///< of the peer, where there was one
   int peer_status = 0;
   std::string peer_out{};  ///< both streams
@@ -106,6 +109,8 @@ struct Failure {
   std::string expected;  ///< in verbs terms
   std::string seen;      ///< with objects and lines
   std::string likely{};  ///< the likely cause; may be empty
+  std::string where{};   ///< the place of the mistake, as in Call::where, if there is one: see Lab::steps
+  int step = 0;          ///< whose hints help; 0: those of the step of that place, or else of the check
 };
 
 /// Nothing: the check has passed.
@@ -134,6 +139,9 @@ struct Lab {
   std::string name;   ///< of its folder: "03-protection-domain"
   std::string title;  ///< "One protection domain per tenant"
   std::vector<Check> checks;
+  /// The functions of the task's frame that a step writes, and its number: so a place leads to a step. A function that
+  /// has several steps in it is not among them.
+  std::map<std::string, int, std::less<>> steps{};
 };
 
 /// The lab that this judge judges.
@@ -149,8 +157,9 @@ Check sanitized(unsigned points, std::vector<Run> runs, std::vector<std::string>
 
 /// id "faults": each call of a verb in the run fails in turn (of more than four at one place: the first, second, middle
 /// and last); the submission says so on standard error with the name of the verb, ends with 1, and destroys what can be
-/// destroyed.
-Check faults(unsigned points, const Run& run, std::vector<std::string> needs, int step = 1);
+/// destroyed. `with_code`: verbs whose message has to tell the error as well, by its name or text.
+Check faults(unsigned points, const Run& run, std::vector<std::string> needs, int step = 1,
+             std::vector<std::string> with_code = {});
 
 /// id "arguments": with each of these command lines the submission ends with 2 and says something on standard error.
 Check arguments(unsigned points, const std::vector<std::vector<std::string>>& lines, std::vector<std::string> needs,

@@ -44,7 +44,7 @@ std::pair<std::string, bool> carry_out(const Order& order, const judge::Lab& lab
   report.submission = order.submission;
   report.place = order.place;
   if (!order.log_file.empty()) {
-    judge::write_file(order.log_file, session.log());
+    judge::write_file(order.log_file, judge::harmless(session.log(), true));
   }
   if (!order.json_file.empty()) {
     judge::write_file(order.json_file,
@@ -91,6 +91,7 @@ int main(int argc, char** argv) {
   app.add_option("--submission", order.submission, "the name of its source, for the report");
   app.add_option("--all", list, "many submissions instead: a file with a line each, see main.cpp");
   app.add_option("--library", setup.library, "libverbs-check.so");
+  app.add_option("--world", setup.world, "liblab-world.so");
   app.add_option("--box", box, "command that runs a box on the host, one word an option");
   app.add_option("--peer-box", peer_box, "and on the other host");
   app.add_flag("!--alone", setup.share, "what has no peer runs on the first host only");

@@ -153,6 +153,8 @@ std::string log_of(const json& request, const Run& run, const Outcome& outcome) 
     text += ' ' + word;
   }
   text += run.fail.empty() ? "" : "\n--fail " + run.fail;
+  text += run.fail_completion.empty() ? "" : "\n--fail-completion " + run.fail_completion;
+  text += run.world.empty() ? "" : "\nthe device: " + run.world;
   text += '\n' + std::string{end_name(outcome.end)} + ' ' + std::to_string(outcome.status) + ", " +
           std::to_string(outcome.seconds) + " s\n--- standard output\n" + outcome.out + "--- standard error\n" +
           outcome.err;
@@ -257,6 +259,7 @@ struct Session::State {
                                                       {"{peer}", address},
                                                       {"{device}", device.substr(0, device.find(' '))},
                                                       {"{patience}", std::to_string(6 * setup.time_scale)},
+                                                      {"{moment}", std::to_string(setup.time_scale)},
                                                       {"{program}", setup.program}};
     for (std::string word : given) {
       for (const auto& [placeholder, meaning] : meanings) {
@@ -292,6 +295,10 @@ struct Session::State {
       environment["VERBS_CHECK_QUIET"] = "1";
       environment["VERBS_CHECK_PATIENCE"] = "2000";  // ms; less than a program has that waits with a deadline
       environment["VERBS_CHECK_PLACES"] = "raw";     // this machine is quicker at finding lines
+      if (!run.world.empty()) {
+        environment["LD_PRELOAD"] = setup.library + ":" + setup.world;
+        environment["LAB_WORLD"] = run.world;
+      }
       if (!run.fail.empty()) {
         environment["VERBS_CHECK_FAIL"] = run.fail;
       }
@@ -346,6 +353,7 @@ struct Session::State {
                     .err = without_checker(answer.at("err"))};
     if (!item.key.empty()) {
       read_trace(answer.at("trace"), item.key, outcome);
+      outcome.cut = outcome.cut || answer.value("cut", false);
     }
     if (item.peer_answer) {
       outcome.peer_end = static_cast<box::End>(item.peer_answer->at("end").get<int>());

@@ -38,6 +38,7 @@ struct Setup {
   std::string program;       ///< absolute path of the plain build
   std::string sanitized;     ///< of the sanitized build; empty: there is none
   std::string library;       ///< of verbs-check
+  std::string world;         ///< library that makes the device behave as a run wants it: world.cpp
   std::string peer_address;  ///< of the host of the peers, for the submission
   std::string own_address;   ///< and of the submission's own, for the peers
   bool share = true;         ///< the other host makes some of the runs without a peer

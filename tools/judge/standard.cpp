@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
+#include <cstring>
 #include <set>
 #include <sstream>
 
@@ -91,7 +93,8 @@ Judgement without_findings(const std::vector<Run>& runs, const Outcomes& outcome
           "no finding of verbs-check --strict when " + run.name,
           describe(first) +
               (outcome.findings.size() > 1 ? " (and " + std::to_string(outcome.findings.size() - 1) + " more)" : ""),
-          "docs/verbs-check/" + first.id + ".md explains it; ./lab trace -- build/labs/lab-NN shows all of it"};
+          "docs/verbs-check/" + first.id + ".md explains it; ./lab trace -- build/labs/lab-NN shows all of it",
+          first.where, run.step};
     }
   }
   return {};
@@ -184,7 +187,14 @@ std::optional<Call> left_behind(const Outcome& outcome, const std::set<std::stri
   return {};
 }
 
-Judgement judge_failed_call(const Run& run, const Numbered& failed, const Outcome& clean_run, const Outcome& outcome) {
+// Whether a message tells an error: "EIO", or what strerror says of it.
+bool tells(const std::string& message, const std::string& code) {
+  const char* const text = strerrordesc_np(code == "EIO" ? EIO : ENOMEM);
+  return message.find(code) != std::string::npos || message.find(text) != std::string::npos;
+}
+
+Judgement judge_failed_call(const Run& run, const Numbered& failed, const Outcome& clean_run, const Outcome& outcome,
+                            const std::vector<std::string>& with_code) {
   const std::string& verb = failed.call->verb;
   const std::string when = name_of(run, failed);
   const char* const leaves_out =
@@ -192,7 +202,13 @@ Judgement judge_failed_call(const Run& run, const Numbered& failed, const Outcom
   if (outcome.err.find(verb) == std::string::npos) {
     return Failure{"a message on standard error that names " + verb + " when " + when,
                    "on standard error: " + excerpt(outcome.err) + "; the call is in " + failed.call->where,
-                   "its result is not looked at: give it to lab::check or lab::check_errno"};
+                   "its result is not looked at: give it to lab::check or lab::check_errno", failed.call->where};
+  }
+  if (std::ranges::find(with_code, verb) != with_code.end() && !tells(outcome.err, code_for(verb))) {
+    return Failure{"a message on standard error that says " + code_for(verb) + " when " + when,
+                   "on standard error: " + excerpt(outcome.err) + "; the call is in " + failed.call->where,
+                   "errno is looked at, or nothing: the error is what this verb returns, and errno may hold anything",
+                   failed.call->where};
   }
   const auto stays = destroys(verb) ? staying_with(failed.call->object, clean_run) : std::set<std::string>{};
   for (const Finding& finding : outcome.findings) {
@@ -205,12 +221,13 @@ Judgement judge_failed_call(const Run& run, const Numbered& failed, const Outcom
       return at != std::string::npos && std::isdigit(about[at + object.size()]) == 0;
     });
     if (!known && !follows) {
-      return Failure{"everything that was made is destroyed when " + when, describe(finding), leaves_out};
+      return Failure{"everything that was made is destroyed when " + when, describe(finding), leaves_out,
+                     finding.where};
     }
   }
   if (const auto left = left_behind(outcome, stays)) {
     return Failure{"everything that was made is destroyed when " + when,
-                   left->object + " is left, which was made in " + left->where, leaves_out};
+                   left->object + " is left, which was made in " + left->where, leaves_out, left->where};
   }
   return {};
 }
@@ -242,7 +259,8 @@ Check sanitized(unsigned points, std::vector<Run> runs, std::vector<std::string>
           .runs = std::move(runs)};  // that it ends as it should is all: a report changes the exit status
 }
 
-Check faults(unsigned points, const Run& run, std::vector<std::string> needs, int step) {
+Check faults(unsigned points, const Run& run, std::vector<std::string> needs, int step,
+             std::vector<std::string> with_code) {
   const auto more = [run](const Outcomes& outcomes) {
     std::vector<Run> runs;
     for (const Numbered& failed : calls_to_fail(outcomes.at(run.name))) {
@@ -254,10 +272,10 @@ Check faults(unsigned points, const Run& run, std::vector<std::string> needs, in
     }
     return runs;
   };
-  const auto judge = [run](const Outcomes& outcomes) -> Judgement {
+  const auto judge = [run, with_code = std::move(with_code)](const Outcomes& outcomes) -> Judgement {
     const Outcome& clean_run = outcomes.at(run.name);
     for (const Numbered& failed : calls_to_fail(clean_run)) {
-      auto judgement = judge_failed_call(run, failed, clean_run, outcomes.at(name_of(run, failed)));
+      auto judgement = judge_failed_call(run, failed, clean_run, outcomes.at(name_of(run, failed)), with_code);
       if (judgement) {
         return judgement;
       }

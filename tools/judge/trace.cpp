@@ -29,13 +29,18 @@ void read_trace(const std::string& text, const std::string& key, Outcome& outcom
     if (line.empty()) {
       continue;  // the checker begins with one, wherever it goes on after somebody else
     }
-    if (!line.starts_with(key + ' ')) {
+    const std::string start = key + ' ';
+    if (start.starts_with(line) && lines.eof()) {  // half a line: there was no room for the rest
+      outcome.cut = true;
+      continue;
+    }
+    if (!line.starts_with(start)) {
       outcome.forged = outcome.forged.empty() ? line : outcome.forged;
       continue;
     }
     const json event = json::parse(line.substr(key.size() + 1), nullptr, false);
-    if (!event.is_object()) {  // cut: by a limit of the submission's own, or because the host's disk is full
-      outcome.forged = outcome.forged.empty() ? "half a line" : outcome.forged;
+    if (!event.is_object()) {  // that, too
+      outcome.cut = true;
       continue;
     }
     if (event.contains("verb")) {

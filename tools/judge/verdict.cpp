@@ -33,7 +33,7 @@ std::string number_of(const Report& report) { return report.lab.substr(0, 2); }
 
 void add(std::ostringstream& text, const char* what, const std::string& value) {
   if (!value.empty()) {
-    text << "          " << std::left << std::setw(10) << what << value << '\n';
+    text << "          " << std::left << std::setw(10) << what << harmless(value) << '\n';
   }
 }
 
@@ -64,6 +64,36 @@ std::string message(const Report& report, const Verdict& verdict) {
 
 }  // namespace
 
+std::string harmless(std::string_view text, bool lines) {
+  std::string result;
+  while (!text.empty()) {
+    const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+    std::size_t length = byte(0) < 0x80 ? 1 : byte(0) < 0xc2 ? 0 : byte(0) < 0xe0 ? 2 : byte(0) < 0xf0 ? 3 : 4;
+    if (byte(0) > 0xf4 || length > text.size()) {
+      length = 0;
+    }
+    for (std::size_t at = 1; at < length; ++at) {
+      length = (byte(at) & 0xc0U) == 0x80 ? length : 0;
+    }
+    const bool kept = lines && (text.front() == '\n' || text.front() == '\t');
+    // U+0080 to U+009F are control characters too, and some terminals obey them.
+    const bool control = length == 1 ? byte(0) < 0x20 || byte(0) == 0x7f : byte(0) == 0xc2 && byte(1) < 0xa0;
+    const std::size_t taken = std::max<std::size_t>(length, 1);
+    if (kept || (length > 0 && !control)) {
+      result += text.substr(0, taken);
+    } else {
+      for (std::size_t at = 0; at < taken; ++at) {
+        constexpr std::string_view digits = "0123456789abcdef";
+        result += "\\x";
+        result += digits[byte(at) / 16];
+        result += digits[byte(at) % 16];
+      }
+    }
+    text.remove_prefix(taken);
+  }
+  return result;
+}
+
 void write_file(const std::string& name, const std::string& text) {
   const std::string beside = name + ".new";
   std::ofstream file{beside};
@@ -89,7 +119,7 @@ std::string as_text(const Report& report) {
     }
     text << "  " << std::left << std::setw(8) << status << std::setw(static_cast<int>(longest) + 2) << verdict.id
          << std::right << std::setw(3) << verdict.points << '/' << std::left << std::setw(4) << verdict.max_points;
-    text << (verdict.status == Status::skip ? verdict.why.seen : verdict.title) << '\n';
+    text << harmless(verdict.status == Status::skip ? verdict.why.seen : verdict.title) << '\n';
     if (!passed && verdict.status != Status::skip) {
       add(text, "expected", verdict.why.expected);
       add(text, "seen", verdict.why.seen);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace judge {
@@ -56,6 +57,10 @@ Report judge_submission(const Lab& lab, Session& session, const std::string& log
 
 /// Writes a file beside its place, then moves it there: nobody reads half of it. Throws std::runtime_error.
 void write_file(const std::string& name, const std::string& text);
+
+/// The text with every control character, and every byte that is not UTF-8, as \xNN: what a submission prints must not
+/// move the cursor of whoever reads it. Line feeds and tabs stay where `lines` says so.
+std::string harmless(std::string_view text, bool lines = false);
 
 /// For the terminal.
 std::string as_text(const Report& report);
