@@ -19,9 +19,22 @@ Run messages(const char* name, unsigned count) {
   return run;
 }
 
+// The device writes into a slot as soon as its receive is posted, and a poll brings one completion, the next one none:
+// so whatever might be done by then was to be done.
+Run with_a_strict_device(Run run) {
+  run.world = "scribbles,dribbles";
+  return run;
+}
+
 const Run few = messages("there are three messages", 3);
-const Run many = messages("there are 40 messages", 40);
+const Run many = with_a_strict_device(messages("there are 40 messages", 40));
 const Run one = messages("there is one message", 1);
+const Run silent{.name = "no completion comes",
+                 .arguments = {"--deadline", "{moment}", "100", "200"},
+                 .exit_status = 1,
+                 .world = "silent",
+                 .limit = std::chrono::milliseconds{4000},
+                 .step = 3};
 
 Run failing() {
   Run run = messages("the fifth completion is one of a failed request", 12);
@@ -45,6 +58,10 @@ std::vector<nlohmann::json> posted(const Outcome& outcome, std::string_view verb
   return requests;
 }
 
+bool is_signalled(const nlohmann::json& request) {
+  return request.value("send_flags", "").find("SIGNALED") != std::string::npos;
+}
+
 std::string why_it_ended(const Outcome& outcome) {
   std::string text = "exit status " + std::to_string(outcome.status);
   if (!outcome.findings.empty()) {
@@ -57,13 +74,22 @@ std::string why_it_ended(const Outcome& outcome) {
   return text;
 }
 
+// Whether the device has written into a slot that was not yet read.
+bool is_spoilt(const Outcome& outcome, const Run& run) {
+  return !run.world.empty() && outcome.err.find("is wrong") != std::string::npos;
+}
+constexpr const char* taken_late =
+    "a slot is read when its receive is posted anew, and the device has written there: take the message first";
+
 // All of them went through the device, each with its own length, and the program was content.
 Judgement all_delivered(const Outcome& outcome, const Run& run) {
   for (const char* const verb : {"ibv_post_recv", "ibv_post_send"}) {
     if (outcome.succeeded(verb).empty()) {
       const auto tried = outcome.of(verb);
-      return Failure{std::string{verb} + " when " + run.name,
-                     seen_calls(tried, verb) + (tried.empty() ? "" : ", refused") + "; " + why_it_ended(outcome)};
+      return Failure{
+          .expected = std::string{verb} + " when " + run.name,
+          .seen = seen_calls(tried, verb) + (tried.empty() ? "" : ", refused") + "; " + why_it_ended(outcome),
+          .step = verb == std::string_view{"ibv_post_recv"} ? 1 : 2};
     }
   }
   std::vector<std::string> received;
@@ -74,20 +100,29 @@ Judgement all_delivered(const Outcome& outcome, const Run& run) {
       }
     }
   }
+  // Without a completion nothing tells when the slot of a send is free.
+  const auto sent = posted(outcome, "ibv_post_send");
+  const bool unsignalled = std::ranges::none_of(sent, [](const auto& request) { return is_signalled(request); });
   const std::vector<std::string> sizes(run.arguments.begin() + 2, run.arguments.end());
   for (std::size_t at = 0; at < sizes.size(); ++at) {
     if (at == received.size()) {
-      return Failure{
-          std::to_string(sizes.size()) + " messages are received when " + run.name,
-          std::to_string(received.size()) + ", after " + std::to_string(posted(outcome, "ibv_post_recv").size()) +
-              " receives and " + std::to_string(posted(outcome, "ibv_post_send").size()) + " sends that were taken; " +
-              why_it_ended(outcome),
-          received.size() == depth ? "each message uses up one receive: post a new one when it was taken" : ""};
+      return Failure{std::to_string(sizes.size()) + " messages are received when " + run.name,
+                     std::to_string(received.size()) + ", after " +
+                         std::to_string(posted(outcome, "ibv_post_recv").size()) + " receives and " +
+                         std::to_string(sent.size()) + " sends that were taken; " + why_it_ended(outcome),
+                     unsignalled                ? "no send is signalled, so none gives its place in the queue back"
+                     : is_spoilt(outcome, run)  ? taken_late
+                     : received.size() == depth ? "each message uses up one receive: post a new one when it was taken"
+                                                : "",
+                     {},
+                     unsignalled ? 2 : 0};
     }
     if (received[at] != sizes[at]) {
       return Failure{"message " + std::to_string(at) + " is received with its " + sizes[at] + " bytes when " + run.name,
                      "byte_len " + received[at] + "; " + why_it_ended(outcome),
-                     "the SGE of a send says how long the message is: not the room, the message"};
+                     "the SGE of a send says how long the message is: not the room, the message",
+                     {},
+                     2};
     }
   }
   const std::string last = "messages taken: " + std::to_string(sizes.size()) + " of " + std::to_string(sizes.size());
@@ -95,29 +130,89 @@ Judgement all_delivered(const Outcome& outcome, const Run& run) {
     return Failure{"each message is taken, whole and in order, when " + run.name,
                    why_it_ended(outcome) +
                        "; the last line: " + (outcome.lines().empty() ? "none" : excerpt(outcome.lines().back())),
-                   "byte_len of the receive's completion is the length, and its wr_id leads to the slot"};
+                   is_spoilt(outcome, run)
+                       ? taken_late
+                       : "byte_len of the receive's completion is the length, and its wr_id leads to the slot"};
+  }
+  return {};
+}
+
+// The number of sends whose end is known when the last of these completions was polled: on one QP they end in their
+// order.
+std::size_t ended_sends(const std::vector<nlohmann::json>& sent, std::size_t completions) {
+  std::size_t known = 0;
+  for (std::size_t at = 0; at < sent.size() && completions > 0; ++at) {
+    if (is_signalled(sent[at])) {
+      --completions;
+      known = at + 1;
+    }
+  }
+  return known;
+}
+
+std::size_t completed(const Call& poll, std::string_view opcode) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      poll.completions, [&](const auto& completion) { return completion.value("opcode", "") == opcode; }));
+}
+
+// The program may not end before its sends have.
+Judgement all_sends_ended(const Outcome& outcome, const Run& run) {
+  std::size_t completions = 0;
+  for (const Call& call : outcome.of("ibv_poll_cq")) {
+    completions += completed(call, "IBV_WC_SEND");
+  }
+  const auto sent = posted(outcome, "ibv_post_send");
+  const std::size_t ended = ended_sends(sent, completions);
+  if (ended < sent.size()) {
+    return Failure{
+        "the end of all " + std::to_string(sent.size()) + " sends is known before the program ends when " + run.name,
+        "that of the first " + std::to_string(ended) + ": " + std::to_string(completions) +
+            " completions of sends were polled",
+        "that a message was received does not say that the device is done with its send"};
   }
   return {};
 }
 
 Judgement few_delivered(const Outcomes& outcomes) { return all_delivered(outcomes.at(few.name), few); }
-Judgement many_delivered(const Outcomes& outcomes) { return all_delivered(outcomes.at(many.name), many); }
+Judgement many_delivered(const Outcomes& outcomes) {
+  const Outcome& outcome = outcomes.at(many.name);
+  const auto failure = all_delivered(outcome, many);
+  return failure ? failure : all_sends_ended(outcome, many);
+}
 
-// Polls that found nothing are not in the trace, so the first that is there found something.
+// Polls that found nothing are not in the trace. But there was one before each that found something, but the first:
+// the device of this run dribbles. By then all had to be posted that may be posted.
 Judgement fills_the_window(const Outcomes& outcomes) {
-  std::size_t sends = 0;
+  const std::size_t count = many.arguments.size() - 2;
+  std::vector<nlohmann::json> sent;
+  std::size_t completions = 0;
+  std::size_t received = 0;
   for (const Call& call : outcomes.at(many.name).calls) {
     if (call.verb == "ibv_post_send" && call.result == 0) {
-      sends += call.arguments.at("requests").size();
+      const auto list = call.arguments.value("requests", nlohmann::json::array());
+      sent.insert(sent.end(), list.begin(), list.end());
     } else if (call.verb == "ibv_poll_cq") {
-      if (sends >= depth) {
-        return {};
+      const std::size_t ended = ended_sends(sent, completions);
+      const std::size_t possible = std::min({count, ended + depth, received + depth});
+      if (sent.size() < possible && completions + received == 0) {
+        return Failure{"four sends posted before the first completion is polled when " + many.name,
+                       std::to_string(sent.size()),
+                       "each message waits for the one before it: post all that may be posted, then poll"};
       }
-      return Failure{"four sends posted before the first completion is polled when " + many.name, std::to_string(sends),
-                     "each message waits for the one before it: post all that may be posted, then poll"};
+      if (sent.size() < possible) {
+        return Failure{"as many messages as may be are under way when " + many.name + ": send " +
+                           std::to_string(sent.size() + 1) + " is posted as soon as " +
+                           std::to_string(sent.size() + 1 - depth) + " sends have ended and " +
+                           std::to_string(sent.size() + 1 - depth) + " messages were received",
+                       std::to_string(ended) + " sends had ended and " + std::to_string(received) +
+                           " messages were received, and the next completion was polled in " + call.where,
+                       "the program waits for more than the next send needs, for all four of a batch perhaps"};
+      }
+      completions += completed(call, "IBV_WC_SEND");
+      received += completed(call, "IBV_WC_RECV");
     }
   }
-  return Failure{"completions that are polled", "none"};
+  return completions + received > 0 ? Judgement{} : Failure{"completions that are polled", "none"};
 }
 
 Judgement receives_first(const Outcomes& outcomes) {
@@ -166,55 +261,76 @@ Judgement tells_of_failure(const Outcomes& outcomes) {
   return {};
 }
 
+Judgement ends_when_silent(const Outcomes& outcomes) {
+  const Outcome& outcome = outcomes.at(silent.name);
+  if (outcome.succeeded("ibv_post_send").empty()) {
+    return Failure{"a message is sent before the program waits when " + silent.name, why_it_ended(outcome)};
+  }
+  if (outcome.err.empty()) {
+    return Failure{"a message on standard error when " + silent.name, "nothing there"};
+  }
+  return {};
+}
+
 }  // namespace
 
 Lab lab() {
   return {.name = "09-send-and-receive",
           .title = "Many messages through four receives",
-          .checks = {
-              {.id = "delivered",
-               .points = 20,
-               .title = "three messages of different sizes arrive whole and in order",
-               .read = "09 The code",
-               .step = 3,
-               .runs = {whatever_its_status(few)},
-               .judge = few_delivered},
-              {.id = "many",
-               .points = 20,
-               .title = "40 messages arrive through queues of four",
-               .read = "09 Pitfalls",
-               .step = 3,
-               .needs = {"delivered"},
-               .runs = {whatever_its_status(many)},
-               .judge = many_delivered},
-              {.id = "window",
-               .points = 10,
-               .title = "four messages are under way at a time",
-               .read = "09 The verbs",
-               .step = 3,
-               .needs = {"many"},
-               .runs = {whatever_its_status(many)},
-               .judge = fills_the_window},
-              {.id = "receive-first",
-               .points = 15,
-               .title = "no message is sent before there is a receive for it",
-               .read = "09 Questions",
-               .step = 3,
-               .needs = {"window"},
-               .runs = {whatever_its_status(many)},
-               .judge = receives_first},
-              {.id = "status",
-               .points = 10,
-               .title = "a completion that has failed ends the program, with its status",
-               .read = "09 The verbs",
-               .step = 3,
-               .needs = {"receive-first"},
-               .runs = {failing()},
-               .judge = tells_of_failure},
-              clean(10, {few, many}, {"status"}, 3),
-              sanitized(5, {few, many}, {"clean"}, 3),
-              faults(5, one, {"sanitized"}, 1),
-          }};
+          .checks =
+              {
+                  {.id = "delivered",
+                   .points = 15,
+                   .title = "three messages of different sizes arrive whole and in order",
+                   .read = "09 The code",
+                   .step = 3,
+                   .runs = {whatever_its_status(few)},
+                   .judge = few_delivered},
+                  {.id = "many",
+                   .points = 20,
+                   .title = "40 messages arrive through queues of four",
+                   .read = "09 Pitfalls",
+                   .step = 3,
+                   .needs = {"delivered"},
+                   .runs = {whatever_its_status(many)},
+                   .judge = many_delivered},
+                  {.id = "window",
+                   .points = 10,
+                   .title = "four messages are under way at a time",
+                   .read = "09 The verbs",
+                   .step = 3,
+                   .needs = {"many"},
+                   .runs = {whatever_its_status(many)},
+                   .judge = fills_the_window},
+                  {.id = "receive-first",
+                   .points = 15,
+                   .title = "no message is sent before there is a receive for it",
+                   .read = "09 Questions",
+                   .step = 3,
+                   .needs = {"window"},
+                   .runs = {whatever_its_status(many)},
+                   .judge = receives_first},
+                  {.id = "status",
+                   .points = 10,
+                   .title = "a completion that has failed ends the program, with its status",
+                   .read = "09 The verbs",
+                   .step = 3,
+                   .needs = {"receive-first"},
+                   .runs = {failing()},
+                   .judge = tells_of_failure},
+                  {.id = "silence",
+                   .points = 5,
+                   .title = "when no completion comes the program ends with 1, in time",
+                   .read = "09 Pitfalls",
+                   .step = 3,
+                   .needs = {"receive-first"},
+                   .runs = {silent},
+                   .judge = ends_when_silent},
+                  clean(10, {few, many}, {"status", "silence"}, 3),
+                  sanitized(5, {few, many}, {"clean"}, 3),
+                  faults(5, one, {"sanitized"}, 1),
+              },
+          .steps = {{"deliver", 3}}};
 }
 
 }  // namespace judge

@@ -34,9 +34,12 @@ const std::vector<std::string> as_server{"-p", "{port}", "-s", "64", "-n", "5", 
 
 const Run client{.name = "ibv_rc_pingpong is the server",
                  .arguments = as_client,
-                 .peer = Peer{.command = stock({"-s", "64", "-n", "5"}), .listens = true}};
+                 .world = "scribbles",
+                 .peer = Peer{.command = stock({"-s", "64", "-n", "5"}), .listens = true},
+                 .step = 3};
 const Run server{.name = "ibv_rc_pingpong is the client",
                  .arguments = as_server,
+                 .world = "scribbles",
                  .peer = Peer{.command = stock({"-s", "64", "-n", "5", "{peer}"})}};
 const Run echo{.name = "this program is the client as well",
                .arguments = as_server,
@@ -51,6 +54,14 @@ const Run broken{.name = "the second completion is an error, RETRY_EXC_ERR",
                  .exit_status = 1,
                  .fail_completion = "2=RETRY_EXC_ERR",
                  .peer = Peer{.command = stock({"-s", "64", "-n", "5"}), .listens = true}};
+// The peer is there, but no completion comes: as if it had stopped when the addresses were exchanged.
+const Run silent{.name = "no completion comes",
+                 .arguments = {"-p", "{port}", "-s", "64", "-n", "5", "--deadline", "{moment}", "{peer}"},
+                 .exit_status = 1,
+                 .world = "silent",
+                 .limit = std::chrono::milliseconds{4000},
+                 .peer = Peer{.command = stock({"-s", "64", "-n", "5"}), .listens = true},
+                 .step = 2};
 const Run one{.name = "one message is answered",
               .arguments = {"-p", "{port}", "-s", "64", "-n", "1", "--deadline", "{patience}"},
               .peer = Peer{.command = stock({"-s", "64", "-n", "1", "{peer}"})}};
@@ -152,9 +163,36 @@ Judgement peer_ended(const Run& run, const Outcome& outcome) {
   return {};
 }
 
+// Which step is at fault when the client does not come to its end.
+Judgement ends_well(const Run& run, const Outcome& outcome) {
+  if (outcome.status == 0) {
+    return {};
+  }
+  for (const Call& call : outcome.succeeded("ibv_post_send")) {
+    for (const auto& request : call.arguments.value("requests", nlohmann::json::array())) {
+      if (request.value("send_flags", "").find("SIGNALED") == std::string::npos) {
+        return Failure{.expected = "each send with IBV_SEND_SIGNALED when " + run.name,
+                       .seen = "one without, in " + call.where + "; exit status " + std::to_string(outcome.status) +
+                               "; on standard error: " + excerpt(outcome.err),
+                       .likely = "the program waits for a completion that it has not asked for",
+                       .step = 1};
+      }
+    }
+  }
+  const bool posted = !outcome.succeeded("ibv_post_send").empty() && !outcome.succeeded("ibv_post_recv").empty();
+  return Failure{
+      .expected = "exit status 0 when " + run.name,
+      .seen = "exit status " + std::to_string(outcome.status) + "; on standard error: " + excerpt(outcome.err),
+      .step = posted ? 3 : 1};
+}
+
 Judgement plays_client(const Outcomes& outcomes) {
   const Outcome& outcome = outcomes.at(client.name);
+  if (auto failure = ends_well(client, outcome)) {
+    return failure;
+  }
   if (auto failure = all_sent(client, outcome)) {
+    failure->step = outcome.of("ibv_post_send").empty() ? 1 : 3;
     return failure;
   }
   if (auto failure = answers_awaited(outcome)) {
@@ -245,6 +283,7 @@ Judgement receives_in_time(const Run& run, const Outcome& outcome, bool is_serve
 Judgement in_time(const Outcomes& outcomes) {
   for (const Run* const run : {&client, &server, &echo}) {
     if (auto failure = receives_in_time(*run, outcomes.at(run->name), run != &client)) {
+      failure->step = run->step;
       return failure;
     }
   }
@@ -275,55 +314,81 @@ Judgement stops_at_errors(const Outcomes& outcomes) {
   return {};
 }
 
+Judgement ends_when_silent(const Outcomes& outcomes) {
+  const Outcome& outcome = outcomes.at(silent.name);
+  if (outcome.succeeded("ibv_post_send").empty()) {
+    return Failure{"a message is sent before the program waits when " + silent.name,
+                   "none; on standard error: " + excerpt(outcome.err),
+                   "on a machine that is slow or busy the exchange of addresses took too long: LAB_TIME_SCALE=3 ./lab "
+                   "check"};
+  }
+  if (outcome.err.empty()) {
+    return Failure{"a message on standard error when " + silent.name, "nothing there"};
+  }
+  return {};
+}
+
 }  // namespace
 
 Lab lab() {
+  Run client_of_any_status = client;
+  client_of_any_status.exit_status = any_status;
   return {.name = "11-rc-ping-pong",
           .title = "An echo that does not copy",
-          .checks = {
-              {.id = "client",
-               .points = 25,
-               .title = "it is a client to ibv_rc_pingpong, and prints the answers",
-               .read = "11 The code",
-               .step = 1,
-               .runs = {client},
-               .judge = plays_client},
-              {.id = "server",
-               .points = 20,
-               .title = "it is a server to ibv_rc_pingpong, up to the last answer",
-               .read = "11 The code",
-               .step = 4,
-               .needs = {"client"},
-               .runs = {server},
-               .judge = plays_server},
-              {.id = "echo",
-               .points = 15,
-               .title = "each message goes back as it came",
-               .read = "11 Questions",
-               .step = 4,
-               .needs = {"server"},
-               .runs = {echo},
-               .judge = echoes},
-              {.id = "in-time",
-               .points = 10,
-               .title = "a receive is there before the peer may send, and not before its slot is free",
-               .read = "10 Pitfalls",
-               .step = 4,
-               .needs = {"echo"},
-               .runs = {client, server, echo},
-               .judge = in_time},
-              {.id = "errors",
-               .points = 10,
-               .title = "a completion that is an error, and a message of another length, end it with 1",
-               .read = "11 The code",
-               .step = 2,
-               .needs = {"echo"},
-               .runs = {short_message, broken},
-               .judge = stops_at_errors},
-              clean(5, {client, server, echo}, {"in-time", "errors"}, 4),
-              sanitized(5, {client, server}, {"clean"}, 3),
-              faults(5, one, {"sanitized"}, 1),
-          }};
+          .checks =
+              {
+                  {.id = "client",
+                   .points = 20,
+                   .title = "it is a client to ibv_rc_pingpong, and prints the answers",
+                   .read = "11 The code",
+                   .step = 3,
+                   .runs = {client_of_any_status},
+                   .judge = plays_client},
+                  {.id = "server",
+                   .points = 20,
+                   .title = "it is a server to ibv_rc_pingpong, up to the last answer",
+                   .read = "11 The code",
+                   .step = 4,
+                   .needs = {"client"},
+                   .runs = {server},
+                   .judge = plays_server},
+                  {.id = "echo",
+                   .points = 15,
+                   .title = "each message goes back as it came",
+                   .read = "11 Questions",
+                   .step = 4,
+                   .needs = {"server"},
+                   .runs = {echo},
+                   .judge = echoes},
+                  {.id = "in-time",
+                   .points = 10,
+                   .title = "a receive is there before the peer may send, and not before its slot is free",
+                   .read = "10 Pitfalls",
+                   .step = 4,
+                   .needs = {"echo"},
+                   .runs = {client, server, echo},
+                   .judge = in_time},
+                  {.id = "errors",
+                   .points = 10,
+                   .title = "a completion that is an error, and a message of another length, end it with 1",
+                   .read = "11 The code",
+                   .step = 2,
+                   .needs = {"echo"},
+                   .runs = {short_message, broken},
+                   .judge = stops_at_errors},
+                  {.id = "silence",
+                   .points = 5,
+                   .title = "when no completion comes it ends with 1, in time",
+                   .read = "09 Pitfalls",
+                   .step = 2,
+                   .needs = {"echo"},
+                   .runs = {silent},
+                   .judge = ends_when_silent},
+                  clean(5, {client, server, echo}, {"in-time", "errors", "silence"}, 4),
+                  sanitized(5, {client, server}, {"clean"}, 3),
+                  faults(5, one, {"sanitized"}, 1),
+              },
+          .steps = {{"wait_until", 2}, {"be_client", 3}, {"get_ready", 4}, {"be_server", 4}}};
 }
 
 }  // namespace judge
