@@ -66,14 +66,23 @@ const Question kinds{"the port has RoCE v1 and v2",
                       {"v2,2001:db8::9", 5},
                       {"v1,2001:db8::9", 4}},
                      "the type of the slot has to be that of the peer, whichever is the better one"};
-const Question networks{"the port has addresses in several networks",
-                        {"0,v2,::ffff:10.0.0.5", "1,v2,::ffff:192.0.2.7", "2,v2,::ffff:192.0.3.7",
-                         "3,v2,::ffff:172.16.16.1", "4,v2,::ffff:172.16.64.1", "5,v2,fe80::7"},
-                        {{"v2,::ffff:192.0.3.200", 2},
-                         {"v2,::ffff:192.0.2.5", 1},
-                         {"v2,::ffff:10.0.0.5", 0},
-                         {"v2,::ffff:172.16.100.1", 4}},
-                        "bits are counted from the first one of raw[0] to the first that differs, within a byte too"};
+const Question networks{
+    "the port has addresses in several networks",
+    {"0,v2,::ffff:10.0.0.5", "1,v2,::ffff:192.0.2.7", "2,v2,::ffff:192.0.3.7", "3,v2,::ffff:172.16.16.1",
+     "4,v2,::ffff:172.16.64.1", "5,v2,fe80::7", "6,v2,::ffff:10.128.128.0", "7,v2,::ffff:10.1.255.255"},
+    {{"v2,::ffff:192.0.3.200", 2},
+     {"v2,::ffff:192.0.2.5", 1},
+     {"v2,::ffff:10.0.0.5", 0},
+     {"v2,::ffff:172.16.100.1", 4},
+     // Of all bits that are equal slot 6 has 126, and slot 7 has 113; but those are at its beginning.
+     {"v2,::ffff:10.1.128.0", 7}},
+    "bits are counted from the first one of raw[0] to the first that differs, within a byte too; "
+    "what is equal behind that does not count"};
+// 2001: begins with a bit 0, a000: with a bit 1.
+const Question far_away{"the only slot of the peer's form has no bit in common with it",
+                        {"0,v2,fe80::7", "1,v2,2001:db8::7"},
+                        {{"v2,a000::9", 1}},
+                        "0 bits in common are fewer than any other number, and no reason to refuse"};
 const Question holes{"the table has holes and is in no order",
                      {"9,ib,fe80::a", "4,ib,fe80::b", "6,ib,2001:db8::7"},
                      {{"ib,2001:db8::9", 6}, {"ib,fe80::a", 9}, {"ib,fe80::1", 4}},
@@ -114,7 +123,8 @@ struct Table {
 
 const Run truth{.name = "ibv_devinfo -v runs in the place of the program", .tool = {"ibv_devinfo", "-v"}};
 const Run whole{.name = "there are no words", .here = true};
-const Run no_device{.name = "the device is absent0", .arguments = {"-d", "absent0"}, .exit_status = 1};
+const Run no_device{.name = "the device is absent0", .arguments = {"-d", "absent0"}, .exit_status = 1, .step = 1};
+const Run no_port{.name = "no port is active", .exit_status = 1, .world = "no-port", .step = 1};
 
 // The first active port of the first device that has one.
 Table active_port(const Outcomes& outcomes) {
@@ -188,10 +198,17 @@ Judgement reads_the_table(const Outcomes& outcomes) {
   const std::string line =
       table.device + " port " + table.port + ": " + std::to_string(table.slots.size()) + " slots filled";
   if (const Outcome& outcome = outcomes.at(whole.name); !outcome.prints(line)) {
-    return Failure{"the line '" + line + "' when " + whole.name + ": that is what ibv_devinfo -v shows",
-                   "on standard output: " + excerpt(outcome.out),
-                   "a slot whose GID is all zero is empty, whatever ibv_query_gid returns; slots of other ports do not "
-                   "count"};
+    const bool other_port = outcome.out.find(line.substr(0, line.find(':') + 1)) == std::string::npos;
+    return Failure{
+        .expected = "the line '" + line + "' when " + whole.name + ": that is what ibv_devinfo -v shows",
+        .seen = "on standard output: " + excerpt(outcome.out),
+        .likely = other_port ? "it is another port: of the first device that has an active one the first active one"
+                             : "a slot whose GID is all zero is empty, whatever ibv_query_gid returns; slots of other "
+                               "ports do not count",
+        .step = other_port ? 1 : 2};
+  }
+  if (outcomes.at(no_port.name).err.empty()) {
+    return Failure{.expected = "a message on standard error when " + no_port.name, .seen = "nothing there", .step = 1};
   }
   for (const auto& [run, index] : own_addresses(outcomes)) {
     const std::string expected = run.arguments.back() + " from index " + std::to_string(index);
@@ -208,51 +225,60 @@ Judgement reads_the_table(const Outcomes& outcomes) {
 Lab lab() {
   return {.name = "02-open-device",
           .title = "The GID that reaches a peer",
-          .checks = {
-              {.id = "kind",
-               .points = 15,
-               .title = "the slot has the type and the form of the peer's GID",
-               .read = "02 The code",
-               .step = 4,
-               .runs = {kinds.run(any_status)},
-               .judge = [](const Outcomes& outcomes) { return kinds.judge(outcomes); }},
-              {.id = "nearest",
-               .points = 15,
-               .title = "of several slots the one with the most bits in common is chosen",
-               .read = "02 The code",
-               .step = 3,
-               .needs = {"kind"},
-               .runs = {networks.run(0)},
-               .judge = [](const Outcomes& outcomes) { return networks.judge(outcomes); }},
-              {.id = "slots",
-               .points = 10,
-               .title = "the answer is an index of the table, and among equals the lowest",
-               .read = "02 The code",
-               .step = 4,
-               .needs = {"nearest"},
-               .runs = {holes.run(0)},
-               .judge = [](const Outcomes& outcomes) { return holes.judge(outcomes); }},
-              {.id = "refusals",
-               .points = 10,
-               .title = "a peer that no slot reaches is an error",
-               .read = "02 Pitfalls",
-               .step = 4,
-               .needs = {"nearest"},
-               .runs = {never_queried.run(1), other_type.run(1), other_form.run(1)},
-               .judge = refuses},
-              {.id = "device",
-               .points = 15,
-               .title = "without slots on the command line the table of the first active port counts",
-               .read = "02 The verbs",
-               .step = 2,
-               .needs = {"slots", "refusals"},
-               .runs = {truth, whole, no_device},
-               .judge = reads_the_table,
-               .more = own_address_runs},
-              clean(10, {whole, no_device}, {"device"}),
-              sanitized(10, {whole, networks.run(0)}, {"clean"}, 3),
-              faults(10, whole, {"sanitized"}),
-          }};
+          .checks =
+              {
+                  {.id = "kind",
+                   .points = 15,
+                   .title = "the slot has the type and the form of the peer's GID",
+                   .read = "02 The code",
+                   .step = 4,
+                   .runs = {kinds.run(any_status)},
+                   .judge = [](const Outcomes& outcomes) { return kinds.judge(outcomes); }},
+                  {.id = "nearest",
+                   .points = 15,
+                   .title = "of several slots the one with the most bits in common is chosen",
+                   .read = "02 The code",
+                   .step = 3,
+                   .needs = {"kind"},
+                   .runs = {networks.run(0), far_away.run(any_status)},
+                   .judge =
+                       [](const Outcomes& outcomes) {
+                         auto failure = networks.judge(outcomes);
+                         if (!failure && (failure = far_away.judge(outcomes))) {
+                           failure->step = 4;
+                         }
+                         return failure;
+                       }},
+                  {.id = "slots",
+                   .points = 10,
+                   .title = "the answer is an index of the table, and among equals the lowest",
+                   .read = "02 The code",
+                   .step = 4,
+                   .needs = {"nearest"},
+                   .runs = {holes.run(0)},
+                   .judge = [](const Outcomes& outcomes) { return holes.judge(outcomes); }},
+                  {.id = "refusals",
+                   .points = 10,
+                   .title = "a peer that no slot reaches is an error",
+                   .read = "02 Pitfalls",
+                   .step = 4,
+                   .needs = {"nearest"},
+                   .runs = {never_queried.run(1), other_type.run(1), other_form.run(1)},
+                   .judge = refuses},
+                  {.id = "device",
+                   .points = 15,
+                   .title = "without slots on the command line the table of the first active port counts",
+                   .read = "02 The verbs",
+                   .step = 2,
+                   .needs = {"slots", "refusals"},
+                   .runs = {truth, whole, no_device, no_port},
+                   .judge = reads_the_table,
+                   .more = own_address_runs},
+                  clean(10, {whole, no_device}, {"device"}, 2),
+                  sanitized(10, {whole, networks.run(0)}, {"clean"}, 3),
+                  faults(10, whole, {"sanitized"}, 2, {"ibv_query_gid_table"}),
+              },
+          .steps = {{"open_port", 1}, {"filled_slots", 2}, {"common_bits", 3}, {"choose", 4}}};
 }
 
 }  // namespace judge
