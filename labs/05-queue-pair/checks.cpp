@@ -49,6 +49,14 @@ Judgement is_rc_of(const Call& qp, std::int64_t depth) {
                    "max_send_wr " + std::to_string(number(qp, "max_send_wr")) + ", max_recv_wr " +
                        std::to_string(number(qp, "max_recv_wr")) + ", in " + qp.where};
   }
+  for (const auto& [name, value] : {std::pair{"max_send_sge", 1}, {"max_recv_sge", 1}, {"max_inline_data", 0}}) {
+    if (number(qp, name) != value) {
+      return Failure{
+          std::string{name} + " " + std::to_string(value) + ": a wish has one SGE a request, and no inline data",
+          std::to_string(number(qp, name)) + ", in " + qp.where,
+          "what is asked for beyond the wish takes memory, and may be why a device refuses the depth"};
+    }
+  }
   return {};
 }
 
@@ -85,10 +93,13 @@ Judgement room_for_completions(const Outcomes& outcomes) {
     return Failure{"one CQ for both queues", "two of them, in " + qp.where};
   }
   for (const Call& cq : outcome.succeeded("ibv_create_cq")) {
-    if (cq.object == send_cq && number(cq, "cqe") < 128) {
-      return Failure{"a CQ of at least 128 entries: 64 sends and 64 receives may complete before one is polled",
+    if (cq.object == send_cq && number(cq, "cqe") != 128) {
+      return Failure{"a CQ of 128 entries: 64 sends and 64 receives may complete before one is polled, and no more",
                      "it was asked for " + std::to_string(number(cq, "cqe")) + ", in " + cq.where,
-                     "the CQ has room for the completions of one queue, not of both"};
+                     number(cq, "cqe") < 128
+                         ? "the CQ has room for the completions of one queue, not of both"
+                         : "cqe is the number of entries; the CQ of the deepest wish would be above "
+                           "max_cqe, which was looked at for twice the depth"};
     }
   }
   return {};
@@ -196,51 +207,53 @@ Lab lab() {
   unordered_of_any_status.exit_status = any_status;
   return {.name = "05-queue-pair",
           .title = "The deepest queue pair that the device grants",
-          .checks = {
-              {.id = "deepest",
-               .points = 20,
-               .title = "the deepest wish becomes an RC QP",
-               .read = "05 The code",
-               .step = 2,
-               .runs = {unordered_of_any_status},
-               .judge = deepest_first},
-              {.id = "cq-room",
-               .points = 10,
-               .title = "the CQ has an entry for each request",
-               .read = "04 The code",
-               .step = 2,
-               .needs = {"deepest"},
-               .runs = {unordered},
-               .judge = room_for_completions},
-              {.id = "granted",
-               .points = 10,
-               .title = "what is reported is what was granted",
-               .read = "05 What the run prints",
-               .step = 2,
-               .needs = {"deepest"},
-               .runs = {unordered},
-               .judge = granted_is_granted},
-              {.id = "limits",
-               .points = 20,
-               .title = "no wish above a limit is asked for, and each one below is",
-               .read = "05 The verbs",
-               .step = 1,
-               .needs = {"cq-room", "granted"},
-               .runs = {too_deep},
-               .judge = asks_within_limits,
-               .more = [](const Outcomes& outcomes) { return std::vector{at_the_limit(outcomes)}; }},
-              {.id = "next-best",
-               .points = 15,
-               .title = "a wish that is refused makes room for the next one",
-               .read = "05 Pitfalls",
-               .step = 3,
-               .needs = {"limits"},
-               .runs = {no_memory, not_together, never, no_cq},
-               .judge = next_best},
-              clean(5, {unordered, too_deep, no_memory, never}, {"next-best"}, 2),
-              sanitized(5, {unordered, too_deep}, {"clean"}),
-              faults(10, unordered, {"sanitized"}, 2),
-          }};
+          .checks =
+              {
+                  {.id = "deepest",
+                   .points = 20,
+                   .title = "the deepest wish becomes an RC QP",
+                   .read = "05 The code",
+                   .step = 2,
+                   .runs = {unordered_of_any_status},
+                   .judge = deepest_first},
+                  {.id = "cq-room",
+                   .points = 10,
+                   .title = "the CQ has an entry for each request",
+                   .read = "04 The code",
+                   .step = 2,
+                   .needs = {"deepest"},
+                   .runs = {unordered},
+                   .judge = room_for_completions},
+                  {.id = "granted",
+                   .points = 10,
+                   .title = "what is reported is what was granted",
+                   .read = "05 What the run prints",
+                   .step = 2,
+                   .needs = {"deepest"},
+                   .runs = {unordered},
+                   .judge = granted_is_granted},
+                  {.id = "limits",
+                   .points = 20,
+                   .title = "no wish above a limit is asked for, and each one below is",
+                   .read = "05 The verbs",
+                   .step = 1,
+                   .needs = {"cq-room", "granted"},
+                   .runs = {too_deep},
+                   .judge = asks_within_limits,
+                   .more = [](const Outcomes& outcomes) { return std::vector{at_the_limit(outcomes)}; }},
+                  {.id = "next-best",
+                   .points = 15,
+                   .title = "a wish that is refused makes room for the next one",
+                   .read = "05 Pitfalls",
+                   .step = 3,
+                   .needs = {"limits"},
+                   .runs = {no_memory, not_together, never, no_cq},
+                   .judge = next_best},
+                  clean(5, {unordered, too_deep, no_memory, never}, {"next-best"}, 2),
+                  sanitized(5, {unordered, too_deep}, {"clean"}),
+                  faults(10, unordered, {"sanitized"}, 2),
+              },
+          .steps = {{"is_within_limits", 1}, {"make_pair", 2}, {"make_deepest", 3}}};
 }
 
 }  // namespace judge
