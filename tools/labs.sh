@@ -128,16 +128,42 @@ labs_no_verdict() {
 
 # labs_prepare NAME...: packages, hosts, and what checks; not yet what is to be checked.
 labs_prepare() {
-  local name targets=(verbs-check lab-box lab-verdicts lab_common) packages
-  for name in "$@"; do targets+=("judge-${name%%-*}"); done
+  local packages
   mapfile -t packages < <(place_packages)
   packages_need "${packages_build[@]}" "${packages[@]}"
   lib_make_state
   mkdir -p "$labs_state" || exit 1
-  place_up server client &
+  # A host that is started here lives on, so it must not hold what leads to a judge.
+  (
+    if [[ -n ${labs_served-} ]]; then exec {labs_judge_in}>&- {labs_judge_out}<&-; fi
+    place_up server client
+  ) &
   local hosts=$!
-  (build default "${targets[@]}" && build sanitize lab_common) || { wait "$hosts"; exit 1; }
+  labs_are_built "$@" || labs_build_judges "$@" || { wait "$hosts"; exit 1; }
   wait "$hosts"
+}
+
+# labs_are_built NAME...: what checks these was built, and no source of it has changed since. To ask ninja takes longer.
+labs_are_built() {
+  local name stamp
+  for name in "$@"; do
+    stamp=$LAB_STATE/labs/$name.built
+    [[ -e $stamp && -x $LAB_ROOT/build/labs/judge-${name%%-*} && -x $LAB_ROOT/build/tools/judge/lab-box &&
+      -e $LAB_ROOT/build/sanitize/common/liblab_common.a ]] || return 1
+    [[ -z $(find "$LAB_ROOT"/{CMakeLists.txt,CMakePresets.json,cmake,common,tools,labs/CMakeLists.txt,labs/flags.cpp} \
+      "$LAB_ROOT/labs/$name/checks.cpp" -newer "$stamp" -print -quit 2>/dev/null) ]] || return 1
+  done
+}
+
+labs_build_judges() {
+  local name targets=(verbs-check lab-box lab-verdicts lab_common)
+  mkdir -p "$LAB_STATE/labs" || return 1
+  for name in "$@"; do
+    targets+=("judge-${name%%-*}")
+    : >"$LAB_STATE/labs/$name.built.new" # what changes while it is built is newer
+  done
+  (build default "${targets[@]}" && build sanitize lab_common) || return 1
+  for name in "$@"; do mv "$LAB_STATE/labs/$name.built.new" "$LAB_STATE/labs/$name.built"; done
 }
 
 # labs_build FILE NUMBER: both builds of the file, side by side. Fails when one of them does.
@@ -181,8 +207,12 @@ labs_check_one() {
     # The compiler's warnings are shown, not judged.
     grep -A 3 'warning: ' "$program.log" | sed "s,^$LAB_ROOT/,," >&2 || true
   fi
-  labs_judge "$number" server --program "$program" --sanitized "$sanitized" --submission "${file#"$LAB_ROOT"/}" --json "$out.json" \
-    --log "$out.log" ${log:+--build-log "$log"} || status=1
+  if [[ -z $log && $# -eq 1 && ${labs_served-} == "$name" ]]; then
+    labs_ask_judge "$program" "$sanitized" "$out" || status=1
+  else
+    labs_judge "$number" server --program "$program" --sanitized "$sanitized" --submission "${file#"$LAB_ROOT"/}" --json "$out.json" \
+      --log "$out.log" ${log:+--build-log "$log"} || status=1
+  fi
   if [[ -n $log ]]; then
     say "all that the compiler says is in ${log#"$LAB_ROOT"/}"
   elif ((status)); then
@@ -206,8 +236,44 @@ labs_judge() {
   for word in "${own_box[@]}"; do set -- "$@" --box="$word"; done
   for word in "${peer_box[@]}"; do set -- "$@" --peer-box="$word"; done
   "$LAB_ROOT/build/labs/judge-$number" \
-    --library "$LAB_ROOT/build/tools/verbs-check/libverbs-check.so" --world "$LAB_ROOT/build/tools/judge/liblab-world.so" --own-address "$(place_address "$host")" \
+    --library "$LAB_ROOT/build/tools/judge/libverbs-check.so" --world "$LAB_ROOT/build/tools/judge/liblab-world.so" --own-address "$(place_address "$host")" \
     --peer-address "$(place_address "$other")" --time-scale "${LAB_TIME_SCALE:-1}" --place "$(place_describe)" "$@"
+}
+
+# labs_serve NAME: from now on a judge of this lab waits for something to judge, on the hosts already. Sets labs_served.
+labs_serve() {
+  labs_serve_no_more
+  labs_judge_of=$(stat -c %i:%Y "$LAB_ROOT/build/labs/judge-${1%%-*}") || return 0
+  # shellcheck disable=SC2034 # coproc sets it
+  coproc labs_judge_process {
+    labs_judge "${1%%-*}" server --serve --submission "labs/$1/lab.cpp" --log "$labs_state/$1.log"
+  }
+  # Subshells do not get those of the coprocess itself.
+  exec {labs_judge_in}>&"${labs_judge_process[1]}" {labs_judge_out}<&"${labs_judge_process[0]}"
+  eval "exec ${labs_judge_process[1]}>&- ${labs_judge_process[0]}<&-"
+  # shellcheck disable=SC2154 # set by coproc
+  labs_judge_pid=$labs_judge_process_PID labs_served=$1
+}
+
+labs_serve_no_more() {
+  [[ -n ${labs_served-} ]] || return 0
+  labs_served=
+  exec {labs_judge_in}>&- {labs_judge_out}<&-
+  wait "$labs_judge_pid" 2>/dev/null || true
+}
+
+# labs_ask_judge PROGRAM SANITIZED OUT: as labs_judge, with the judge that waits.
+labs_ask_judge() {
+  local answer
+  trap '' PIPE
+  if ! printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$2" 3600000 "$3.json" "$3.text" >&"$labs_judge_in" ||
+    ! read -ru "$labs_judge_out" answer; then
+    say "the judge has ended; save the file again"
+    return 1
+  fi
+  cat "$3.text"
+  rm -f "$3.text"
+  [[ $answer == passed ]]
 }
 
 # labs_watch [NN]: checks whenever lab.cpp was saved. Without a number, the lab whose file was saved last.
@@ -222,8 +288,14 @@ labs_watch() {
     if [[ $now != "$last" ]]; then
       last=$now
       file=${file%/lab.cpp}
+      # A judge that was built anew, or of another lab, or that has ended, is not asked.
+      if [[ ${labs_served-} != "${file##*/}" || ${labs_judge_of-} != "$(stat -c %i:%Y "$LAB_ROOT/build/labs/judge-$(basename "$file" | cut -c 1-2)")" ]] ||
+        ! kill -0 "${labs_judge_pid-0}" 2>/dev/null; then
+        labs_serve_no_more
+      fi
       # In a subshell, so that what ends a check does not end the watching.
       (labs_check "${file##*/}") || true
+      [[ -n ${labs_served-} ]] || labs_serve "${file##*/}"
       say "waiting for the next change"
     fi
     labs_wait_for_change

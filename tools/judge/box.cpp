@@ -35,6 +35,7 @@
 #include <fstream>
 #include <iostream>
 #include <list>
+#include <map>
 #include <span>
 #include <sstream>
 #include <string>
@@ -48,6 +49,7 @@ using nlohmann::json;
 
 constexpr std::size_t output_limit = 256 * 1024;   // bytes of each stream
 constexpr rlim_t file_limit = 16 * 1024 * 1024;    // bytes of each file, the trace is one
+constexpr off_t most_to_copy = 24 * 1024 * 1024;   // bytes: the hosts of the testbed have 512 MiB for everything
 constexpr rlim_t reserve = 256 * 1024;             // bytes: verbs-check writes less than that at a time
 constexpr rlim_t process_limit = 32;               // of one submission
 constexpr rlim_t locked_limit = 64 * 1024 * 1024;  // bytes of registered memory
@@ -436,7 +438,7 @@ private:
   }
 
   // The same for several, with colons between.
-  [[nodiscard]] std::string all_reachable(const std::string& paths) const {
+  [[nodiscard]] std::string all_reachable(const std::string& paths) {
     std::string result;
     std::istringstream each{paths};
     for (std::string path; std::getline(each, path, ':');) {
@@ -445,9 +447,31 @@ private:
     return result;
   }
 
-  // The path of a file of the build under which the submission finds it.
-  [[nodiscard]] std::string reachable(const std::string& path) const {
-    return !build_.empty() && path.starts_with(build_) ? folder_ + "/build/" + path.substr(build_.size()) : path;
+  // The path of a file of the build under which the submission finds it. A copy in memory: through the file system that
+  // the machine shares with the host, each start would read it anew.
+  [[nodiscard]] std::string reachable(const std::string& path) {
+    if (build_.empty() || !path.starts_with(build_)) {
+      return path;
+    }
+    struct stat now {};
+    const bool is_there = stat(path.c_str(), &now) == 0;
+    Copy& copy = copies_[path];
+    if (copy.path.empty() || !is_there || copy.size != now.st_size || copy.changed.tv_sec != now.st_mtim.tv_sec ||
+        copy.changed.tv_nsec != now.st_mtim.tv_nsec) {
+      std::error_code failed;
+      if (!copy.path.empty()) {
+        std::filesystem::remove(copy.path, failed);
+      }
+      // Its name stays: addresses of calls are given with it.
+      const std::string folder = folder_ + "/copy." + std::to_string(next_copy_++);
+      copy = {folder + "/" + std::filesystem::path{path}.filename().string(), now.st_size, now.st_mtim};
+      std::filesystem::create_directory(folder, failed);
+      if (now.st_size > most_to_copy || !std::filesystem::copy_file(path, copy.path, failed)) {
+        copies_.erase(path);
+        return folder_ + "/build/" + path.substr(build_.size());
+      }
+    }
+    return copy.path;
   }
 
   static void read_output(Running& run, std::size_t stream) {
@@ -548,6 +572,14 @@ private:
   std::size_t workers_;
   uid_t base_user_ = 0;
   std::string folder_;
+  // A file of the build, as it was when it was copied.
+  struct Copy {
+    std::string path;
+    off_t size = 0;
+    timespec changed{};
+  };
+  std::map<std::string, Copy> copies_;
+  unsigned next_copy_ = 1;
   std::string build_;  // the folder of the build, with a slash; empty: submissions use it as it is
   std::deque<json> waiting_;
   std::list<Running> running_;

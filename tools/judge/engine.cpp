@@ -223,7 +223,19 @@ private:
     }
   }
 
-  // All checks whose needs are known, with their runs side by side.
+  // The runs of all checks that are still open. When the first check has passed they are made side by side, so that no
+  // host waits for the other one; for whoever fails a later check that is a moment more, and for all others less.
+  [[nodiscard]] std::vector<Run> runs_of_open() const {
+    std::vector<Run> runs;
+    for (std::size_t at = 0; at < lab_.checks.size(); ++at) {
+      if (open_[at]) {
+        runs.insert(runs.end(), lab_.checks[at].runs.begin(), lab_.checks[at].runs.end());
+      }
+    }
+    return runs;
+  }
+
+  // All checks whose needs are known.
   void judge_round() {
     std::vector<std::size_t> now;
     std::vector<Run> runs;
@@ -241,6 +253,9 @@ private:
       }
       now.push_back(at);
       runs.insert(runs.end(), check.runs.begin(), check.runs.end());
+    }
+    if (!now.empty() && std::ranges::find(open_, false) != open_.end()) {
+      runs = runs_of_open();
     }
     make(std::move(runs));
     std::vector<Run> further;

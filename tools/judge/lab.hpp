@@ -155,8 +155,8 @@ Check clean(unsigned points, std::vector<Run> runs, std::vector<std::string> nee
 /// id "sanitized": these runs, in the sanitized build, are without a report.
 Check sanitized(unsigned points, std::vector<Run> runs, std::vector<std::string> needs, int step = 1);
 
-/// id "faults": each call of a verb in the run fails in turn (of more than four at one place: the first, second, middle
-/// and last); the submission says so on standard error with the name of the verb, ends with 1, and destroys what can be
+/// id "faults": each call of a verb in the run fails in turn (of several at one place: the first and the last); the
+/// submission says so on standard error with the name of the verb, ends with 1, and destroys what can be
 /// destroyed. `with_code`: verbs whose message has to tell the error as well, by its name or text.
 Check faults(unsigned points, const Run& run, std::vector<std::string> needs, int step = 1,
              std::vector<std::string> with_code = {});

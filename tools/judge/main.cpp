@@ -5,6 +5,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -53,25 +57,57 @@ std::pair<std::string, bool> carry_out(const Order& order, const judge::Lab& lab
   return {judge::as_text(report), report.passed()};
 }
 
-// Many, one after the other, with the same boxes. A line each, with tabs: the program, its sanitized build, the most
-// milliseconds that a run may take, the file of its verdicts, and the one of what would be printed.
-bool carry_out_all(const std::string& list, Order order, const judge::Lab& lab, judge::Boxes& boxes) {
+// Judges what a line says, which has tabs: the program, its sanitized build, the most milliseconds that a run may take,
+// the file of its verdicts, and the one of what would be printed. Returns whether everything has passed.
+bool carry_out_line(const std::string& line, Order order, const judge::Lab& lab, judge::Boxes& boxes) {
+  std::istringstream words{line};
+  std::string longest;
+  std::string text_file;
+  for (std::string* const word :
+       {&order.setup.program, &order.setup.sanitized, &longest, &order.json_file, &text_file}) {
+    std::getline(words, *word, '\t');
+  }
+  order.setup.longest_ms = std::stol(longest);
+  const auto [text, passed] = carry_out(order, lab, boxes);
+  judge::write_file(text_file, text);
+  return passed;
+}
+
+// Many, one after the other, with the same boxes.
+bool carry_out_all(const std::string& list, const Order& order, const judge::Lab& lab, judge::Boxes& boxes) {
   std::istringstream lines{read_file(list)};
   bool all_passed = true;
   for (std::string line; std::getline(lines, line);) {
-    std::istringstream words{line};
-    std::string longest;
-    std::string text_file;
-    for (std::string* const word :
-         {&order.setup.program, &order.setup.sanitized, &longest, &order.json_file, &text_file}) {
-      std::getline(words, *word, '\t');
-    }
-    order.setup.longest_ms = std::stol(longest);
-    const auto [text, passed] = carry_out(order, lab, boxes);
-    judge::write_file(text_file, text);
-    all_passed = all_passed && passed;
+    all_passed = carry_out_line(line, order, lab, boxes) && all_passed;
   }
   return all_passed;
+}
+
+// The same for lines that come when there is something to judge. Each is answered with a line when that was done. The
+// boxes are there before the first one; they go when nothing has come for a while, for a host stays as long as somebody
+// is on it.
+void serve(const Order& order, const judge::Lab& lab, judge::Boxes& boxes) {
+  constexpr int patience_ms = 300'000;
+  boxes.start();
+  std::string input;
+  for (;;) {
+    pollfd watched{STDIN_FILENO, POLLIN, 0};
+    if (poll(&watched, 1, patience_ms) == 0) {
+      boxes.stop();
+      continue;
+    }
+    std::array<char, 4096> bytes;
+    const ssize_t count = read(STDIN_FILENO, bytes.data(), bytes.size());
+    if (count <= 0) {
+      return;
+    }
+    input.append(bytes.data(), static_cast<std::size_t>(count));
+    for (auto end = input.find('\n'); end != std::string::npos; end = input.find('\n')) {
+      std::printf("%s\n", carry_out_line(input.substr(0, end), order, lab, boxes) ? "passed" : "failed");
+      std::fflush(stdout);
+      input.erase(0, end + 1);
+    }
+  }
 }
 
 }  // namespace
@@ -83,6 +119,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> box;
   std::vector<std::string> peer_box;
   bool list_only = false;
+  bool serves = false;
   CLI::App app{"judges submissions of a lab"};
   app.add_flag("--list", list_only, "only print the checks: id, points, title and step, separated by tabs");
   app.add_option("--program", setup.program, "the plain build of the submission");
@@ -90,6 +127,7 @@ int main(int argc, char** argv) {
   app.add_option("--build-log", order.build_log, "what the compiler said of it when it does not compile");
   app.add_option("--submission", order.submission, "the name of its source, for the report");
   app.add_option("--all", list, "many submissions instead: a file with a line each, see main.cpp");
+  app.add_flag("--serve", serves, "the same, with the lines on standard input, each when it is to be judged");
   app.add_option("--library", setup.library, "libverbs-check.so");
   app.add_option("--world", setup.world, "liblab-world.so");
   app.add_option("--box", box, "command that runs a box on the host, one word an option");
@@ -109,6 +147,10 @@ int main(int argc, char** argv) {
       return 0;
     }
     judge::Boxes boxes{box, peer_box};
+    if (serves) {
+      serve(order, lab, boxes);
+      return 0;
+    }
     if (!list.empty()) {
       return carry_out_all(list, order, lab, boxes) ? 0 : 1;
     }

@@ -228,6 +228,21 @@ Boxes::Boxes(std::vector<std::string> own, std::vector<std::string> peer)
 
 Boxes::~Boxes() = default;
 
+void Boxes::start() {
+  try {
+    if (!state_->own) {
+      state_->own.emplace(state_->own_command);
+    }
+    if (!state_->peer && !state_->peer_command.empty()) {
+      state_->peer.emplace(state_->peer_command);
+    }
+  } catch (const Trouble&) {
+    stop();
+  }
+}
+
+void Boxes::stop() { state_->give_up(); }
+
 struct Session::State {
   State(Setup given, Boxes::State& shared) : setup{std::move(given)}, boxes{shared}, places{setup.program} {}
 
@@ -471,6 +486,16 @@ std::string Session::log() const { return state_->log; }
 std::string Session::device() const { return state_->device; }
 
 Outcomes Session::run(const std::vector<Run>& runs) {
+  // A box from before may have ended with its host, which somebody has stopped: that is worth a second try.
+  const bool from_before = state_->boxes.greeted && state_->device.empty();
+  try {
+    return state_->run(runs);
+  } catch (const Trouble&) {
+    state_->boxes.give_up();
+    if (!from_before) {
+      throw;
+    }
+  }
   try {
     return state_->run(runs);
   } catch (const Trouble&) {

@@ -27,6 +27,11 @@ public:
   Boxes& operator=(const Boxes&) = delete;
   ~Boxes();
 
+  /// Starts them before anything is to be run; a box that does not start is noticed by the first run.
+  void start();
+  /// Ends them until they are needed again.
+  void stop();
+
 private:
   friend class Session;
   struct State;
