@@ -178,14 +178,49 @@ labs_build() {
 
 # labs_compile PRESET FILE PROGRAM: what the compiler says goes to PROGRAM.log.
 labs_compile() {
-  local words
+  local words header=''
   words=$(build_folder "$1")/labs
   rm -f "$3"
+  if header=$(labs_header "$1" "$2") && [[ -e $header.gch ]]; then header="-include $header"; else header=''; fi
   # A file can make a compiler read for ever.
-  timeout "$(scaled 120)" c++ "@$words/compile.rsp" "$2" -o "$3" "@$words/link.rsp" </dev/null >"$3.log" 2>&1 && return
+  # shellcheck disable=SC2086 # two words, or none; the path of a checkout with a blank in it has no header
+  timeout "$(scaled 120)" c++ "@$words/compile.rsp" $header "$2" -o "$3" "@$words/link.rsp" </dev/null >"$3.log" 2>&1 && return
   local status=$?
   [[ $status -ne 124 ]] || printf 'lab.cpp: error: the compiler did not come to an end\n' >>"$3.log"
   return 1
+}
+
+# labs_includes FILE: the directives at its beginning that mean the same anywhere.
+labs_includes() { awk '/^#include (<[^>]+>|"common\/[^"]+")$/ { print; next } /^ *(\/\/.*)?$/ { next } { exit }' "$1"; }
+
+# labs_header PRESET FILE: the path of a header with these directives alone. Another one for everything that what was compiled of it
+# depends on: the words for the compiler, the compiler, and what is included.
+labs_header() {
+  local words root includes key
+  words=$(build_folder "$1")/labs
+  [[ $words != *' '* ]] || return 1
+  root=$(sed -n 's/^"-I\(.*\)"$/\1/p' "$words/compile.rsp")
+  includes=$(labs_includes "$2") && [[ -n $includes ]] || return 1
+  key=$({ printf '%s\n' "$includes"; cat "$words/compile.rsp"
+    stat -Lc %n:%Y:%s "$(type -P c++)" /usr/include/infiniband/*.h "$root"/common/*.hpp; } 2>/dev/null | cksum)
+  printf '%s/headers/%s.hpp\n' "$words" "${key// /-}"
+}
+
+# labs_make_headers FILE: compiles the header of each build, for the next times that the file is compiled. Only the last ones are
+# kept: they are large.
+labs_make_headers() {
+  local preset words header lock
+  exec {lock}>"$LAB_STATE/headers.lock"
+  flock -n "$lock" || return 0 # somebody is at it
+  for preset in default sanitize; do
+    header=$(labs_header "$preset" "$1") || continue
+    [[ ! -e $header.gch ]] || continue
+    words=$(build_folder "$preset")/labs
+    rm -rf "$words/headers"
+    mkdir -p "$words/headers"
+    labs_includes "$1" >"$header"
+    { nice c++ "@$words/compile.rsp" -x c++-header "$header" -o "$header.new" && mv "$header.new" "$header.gch"; } >/dev/null 2>&1 || true
+  done
 }
 
 # labs_check_one NAME [FILE]: builds and judges lab.cpp, or FILE in its place, and remembers what lab.cpp got.
@@ -207,7 +242,7 @@ labs_check_one() {
     # The compiler's warnings are shown, not judged.
     grep -A 3 'warning: ' "$program.log" | sed "s,^$LAB_ROOT/,," >&2 || true
   fi
-  if [[ -z $log && $# -eq 1 && ${labs_served-} == "$name" ]]; then
+  if [[ -z $log && $# -eq 1 ]] && labs_is_served "$name"; then
     labs_ask_judge "$program" "$sanitized" "$out" || status=1
   else
     labs_judge "$number" server --program "$program" --sanitized "$sanitized" --submission "${file#"$LAB_ROOT"/}" --json "$out.json" \
@@ -255,6 +290,12 @@ labs_serve() {
   labs_judge_pid=$labs_judge_process_PID labs_served=$1
 }
 
+# labs_is_served NAME: there is a judge of it that waits. One that was built anew since is not asked, nor one that has ended.
+labs_is_served() {
+  [[ ${labs_served-} == "$1" && $labs_judge_of == "$(stat -c %i:%Y "$LAB_ROOT/build/labs/judge-${1%%-*}")" ]] &&
+    kill -0 "$labs_judge_pid" 2>/dev/null
+}
+
 labs_serve_no_more() {
   [[ -n ${labs_served-} ]] || return 0
   labs_served=
@@ -288,14 +329,11 @@ labs_watch() {
     if [[ $now != "$last" ]]; then
       last=$now
       file=${file%/lab.cpp}
-      # A judge that was built anew, or of another lab, or that has ended, is not asked.
-      if [[ ${labs_served-} != "${file##*/}" || ${labs_judge_of-} != "$(stat -c %i:%Y "$LAB_ROOT/build/labs/judge-$(basename "$file" | cut -c 1-2)")" ]] ||
-        ! kill -0 "${labs_judge_pid-0}" 2>/dev/null; then
-        labs_serve_no_more
-      fi
+      labs_is_served "${file##*/}" || labs_serve_no_more
       # In a subshell, so that what ends a check does not end the watching.
       (labs_check "${file##*/}") || true
-      [[ -n ${labs_served-} ]] || labs_serve "${file##*/}"
+      (labs_make_headers "$file/lab.cpp") &
+      labs_is_served "${file##*/}" || labs_serve "${file##*/}"
       say "waiting for the next change"
     fi
     labs_wait_for_change

@@ -12,7 +12,8 @@ namespace {
 const Run three{.name = "three tenants come and go",
                 .arguments = {"come:ada", "come:bob", "come:cyd", "go:ada", "go:bob", "go:cyd"}};
 const Run any_order{.name = "ada goes before cyd comes, then bob goes",
-                    .arguments = {"come:ada", "come:bob", "go:ada", "come:cyd", "go:bob"}};
+                    .arguments = {"come:ada", "come:bob", "go:ada", "come:cyd", "go:bob"},
+                    .world = "owns"};
 const Run twice{.name = "ada comes twice", .arguments = {"come:ada", "come:ada"}, .exit_status = 1};
 const Run stranger{.name = "a stranger goes", .arguments = {"come:ada", "go:bob"}, .exit_status = 1};
 
@@ -60,8 +61,26 @@ std::string comings_and_goings(const Outcome& outcome) {
 }
 
 Judgement leaves_at_once(const Outcomes& outcomes) {
+  const Outcome& outcome = outcomes.at(any_order.name);
+  if (constexpr int freed = 98; outcome.status == freed) {
+    return Failure{
+        .expected = "the region of a tenant is deregistered before its buffer is freed when " + any_order.name,
+        .seen = excerpt(outcome.err),
+        .likely = "members go in the reverse order of their declaration, and the buffer has to go last",
+        .step = 1};
+  }
+  if (outcome.status != 0) {
+    return Failure{"exit status 0 when " + any_order.name,
+                   "exit status " + std::to_string(outcome.status) + "; on standard error: " + excerpt(outcome.err),
+                   outcome.err.find("EBUSY") == std::string::npos
+                       ? ""
+                       : "the domain goes before the region that lives in it; members go in the reverse order of their "
+                         "declaration",
+                   {},
+                   1};
+  }
   const std::string expected = "+1 +2 -1 +3 -2 -3";
-  const std::string seen = comings_and_goings(outcomes.at(any_order.name));
+  const std::string seen = comings_and_goings(outcome);
   if (seen != expected) {
     return Failure{
         "protection domains made (+) and deallocated (-) in the order " + expected + " when " + any_order.name,
@@ -86,36 +105,40 @@ Judgement names_the_tenant(const Outcomes& outcomes) {
 Lab lab() {
   Run three_of_any_status = three;
   three_of_any_status.exit_status = any_status;
+  Run any_order_of_any_status = any_order;
+  any_order_of_any_status.exit_status = any_status;
   return {.name = "03-protection-domain",
           .title = "A protection domain for each tenant",
-          .checks = {
-              {.id = "pd-each",
-               .points = 25,
-               .title = "each tenant has a protection domain and a region in it",
-               .read = "03 The problem",
-               .step = 2,
-               .runs = {three_of_any_status},
-               .judge = each_has_its_own},
-              {.id = "leaving",
-               .points = 25,
-               .title = "what a tenant owns goes when it goes, in any order of tenants",
-               .read = "03 Pitfalls",
-               .step = 3,
-               .needs = {"pd-each"},
-               .runs = {any_order},
-               .judge = leaves_at_once},
-              {.id = "refusals",
-               .points = 15,
-               .title = "a second coming and an unknown going are errors",
-               .read = "01 The code",
-               .step = 2,
-               .needs = {"pd-each", "leaving"},
-               .runs = {twice, stranger},
-               .judge = names_the_tenant},
-              clean(10, {three, any_order, twice, stranger}, {"refusals"}),
-              sanitized(10, {three, twice}, {"clean"}),
-              faults(10, three, {"sanitized"}, 2),
-          }};
+          .checks =
+              {
+                  {.id = "pd-each",
+                   .points = 25,
+                   .title = "each tenant has a protection domain and a region in it",
+                   .read = "03 The problem",
+                   .step = 2,
+                   .runs = {three_of_any_status},
+                   .judge = each_has_its_own},
+                  {.id = "leaving",
+                   .points = 25,
+                   .title = "what a tenant owns goes when it goes, in any order of tenants",
+                   .read = "03 Pitfalls",
+                   .step = 3,
+                   .needs = {"pd-each"},
+                   .runs = {any_order_of_any_status},
+                   .judge = leaves_at_once},
+                  {.id = "refusals",
+                   .points = 15,
+                   .title = "a second coming and an unknown going are errors",
+                   .read = "01 The code",
+                   .step = 2,
+                   .needs = {"pd-each", "leaving"},
+                   .runs = {twice, stranger},
+                   .judge = names_the_tenant},
+                  clean(10, {three, any_order, twice, stranger}, {"refusals"}),
+                  sanitized(10, {three, twice}, {"clean"}),
+                  faults(10, three, {"sanitized"}, 2),
+              },
+          .steps = {{"come", 2}, {"go", 3}}};
 }
 
 }  // namespace judge

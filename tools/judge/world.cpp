@@ -4,11 +4,15 @@
 //   silent     no completion ever comes: the peer has stopped, and nobody says so
 //   no-port    no port is active
 //   scribbles  memory belongs to the device from the post of a receive on, and it writes there at once
+//   owns       memory that is registered belongs to the device: who frees it ends with 98
 //   dribbles   a poll brings one completion at most, and the one after it nothing
 #include <infiniband/verbs.h>
 
 #include <dlfcn.h>
+#include <malloc.h>
+#include <unistd.h>
 
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -20,6 +24,7 @@ struct World {
   bool no_port = false;
   bool scribbles = false;
   bool dribbles = false;
+  bool owns = false;
 };
 
 World world;
@@ -34,7 +39,7 @@ __attribute__((constructor)) void begin() {
   const char* const setting = std::getenv("LAB_WORLD");
   const std::string_view words = setting == nullptr ? "" : setting;
   const auto has = [&](std::string_view word) { return words.find(word) != std::string_view::npos; };
-  world = {has("silent"), has("no-port"), has("scribbles"), has("dribbles")};
+  world = {has("silent"), has("no-port"), has("scribbles"), has("dribbles"), has("owns")};
   unsetenv("LAB_WORLD");
 }
 
@@ -70,12 +75,69 @@ int query_port(ibv_context* context, std::uint8_t number, ibv_port_attr* port, s
   return failed;
 }
 
+// What is registered.
+struct Region {
+  const ibv_mr* mr = nullptr;
+  std::uintptr_t begin = 0;
+  std::size_t length = 0;
+};
+std::array<Region, 64> regions;
+
+void look_at_free(void* memory) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+  for (const Region& region : regions) {
+    if (region.mr != nullptr && region.begin < begin + malloc_usable_size(memory) &&
+        begin < region.begin + region.length) {
+      constexpr std::string_view text = "the memory of a region was freed before ibv_dereg_mr\n";
+      static_cast<void>(!write(STDERR_FILENO, text.data(), text.size()));
+      constexpr int freed = 98;
+      _exit(freed);
+    }
+  }
+}
+
+template <class Function>
+Function* next(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) ibv_context* ibv_open_device(ibv_device* device) {
-  using Open = ibv_context*(ibv_device*);
-  static Open* const open = reinterpret_cast<Open*>(dlsym(RTLD_NEXT, "ibv_open_device"));
-  ibv_context* const context = open(device);
+#define EXPORTED extern "C" __attribute__((visibility("default")))
+
+// The library has it under this name, and dlsym would come here again.
+extern "C" void __libc_free(void*);  // NOLINT
+
+EXPORTED void free(void* memory) noexcept {
+  if (world.owns && memory != nullptr) {
+    look_at_free(memory);
+  }
+  __libc_free(memory);
+}
+
+#undef ibv_reg_mr
+EXPORTED ibv_mr* ibv_reg_mr(ibv_pd* pd, void* address, std::size_t length, int access) {
+  ibv_mr* const mr = next<ibv_mr*(ibv_pd*, void*, std::size_t, int)>("ibv_reg_mr")(pd, address, length, access);
+  for (Region& region : regions) {
+    if (mr != nullptr && region.mr == nullptr) {
+      region = {mr, reinterpret_cast<std::uintptr_t>(address), length};
+      break;
+    }
+  }
+  return mr;
+}
+
+EXPORTED int ibv_dereg_mr(ibv_mr* mr) {
+  for (Region& region : regions) {
+    if (region.mr == mr) {
+      region.mr = nullptr;
+    }
+  }
+  return next<int(ibv_mr*)>("ibv_dereg_mr")(mr);
+}
+
+EXPORTED ibv_context* ibv_open_device(ibv_device* device) {
+  ibv_context* const context = next<ibv_context*(ibv_device*)>("ibv_open_device")(device);
   if (context == nullptr) {
     return nullptr;
   }
