@@ -263,6 +263,7 @@ struct Session::State {
     std::optional<json> answer{};
     std::optional<json> peer_answer{};
     bool elsewhere = false;  // the submission runs on the other host: it has no peer, and both have time
+    bool begun = false;
     bool started = false;
     bool peer_started = false;
   };
@@ -332,8 +333,29 @@ struct Session::State {
     return item;
   }
 
+  // Starts what may be started. Of the runs with a peer two at a time, for each box has room for two: with more of them
+  // all that listen could take the room of those that are to connect. The others wait until these have ended, since who
+  // listens does not wait for ever.
+  void begin_more(std::vector<Item>& items) {
+    const auto has_peer = [](const Item& item) { return item.peer_id != 0; };
+    auto active =
+        std::ranges::count_if(items, [&](const Item& item) { return has_peer(item) && item.begun && pending(item); });
+    for (Item& item : items) {
+      if (constexpr int most = 2; !item.begun && has_peer(item) && active < most) {
+        begin(item);
+        ++active;
+      }
+    }
+    for (Item& item : items) {
+      if (!item.begun && active == 0) {
+        begin(item);
+      }
+    }
+  }
+
   // Starts a run, or the side of it that has to listen first.
   void begin(Item& item) {
+    item.begun = true;
     if (item.peer_id == 0) {
       (item.elsewhere ? *boxes.peer : *boxes.own).send(item.request);
       item.started = true;
@@ -449,8 +471,8 @@ struct Session::State {
         }
         boxes.peer.emplace(boxes.peer_command);
       }
-      begin(items.back());
     }
+    begin_more(items);
     while (std::ranges::any_of(items, &State::pending)) {
       std::array<pollfd, 2> watched{pollfd{boxes.own->descriptor(), POLLIN, 0},
                                     pollfd{boxes.peer ? boxes.peer->descriptor() : -1, POLLIN, 0}};
@@ -466,6 +488,7 @@ struct Session::State {
       if (watched[1].revents != 0) {
         receive(*boxes.peer, false, items);
       }
+      begin_more(items);
     }
     Outcomes outcomes;
     for (const Item& item : items) {
