@@ -111,12 +111,14 @@ Device open_device(const Options& options) {
 }
 
 std::vector<ibv_gid_entry> gid_table(ibv_context* context, std::uint8_t port) {
-  // The library gives the tables of all ports at once, without the empty slots, and wants room for all of them.
+  // The library gives the tables of all ports at once, without the empty slots, and wants room for all that are filled.
   std::size_t slots = 0;
   for (unsigned number = 1; number <= port_count(context); ++number) {
     slots += static_cast<std::size_t>(query_port(context, static_cast<std::uint8_t>(number)).gid_tbl_len);
   }
-  std::vector<ibv_gid_entry> table(slots);
+  // The size of the array in bytes is passed on in 16 bits: a larger array is refused with EINVAL.
+  constexpr std::size_t most = 0xffffU / sizeof(ibv_gid_entry);  // 2047
+  std::vector<ibv_gid_entry> table(std::min(slots, most));
   const ssize_t filled = ibv_query_gid_table(context, table.data(), table.size(), 0);
   if (filled < 0) {  // a fourth way of saying it: the negative errno value
     throw VerbError("ibv_query_gid_table", static_cast<int>(-filled), {});

@@ -1,8 +1,9 @@
 /// @file
 /// @brief Turns what a verb answers into an exception that says what went wrong.
 ///
-/// The verbs API reports failure in three main ways, and each man page says which one its verb uses:
-///  - a verb that makes something returns a pointer: NULL on failure, the reason in errno (ibv_open_device(3));
+/// The verbs API reports failure in three main ways:
+///  - a verb that makes something returns a pointer: NULL on failure, the reason in errno (ibv_open_device(3); most man
+///  pages promise the NULL only);
 ///  - most other verbs return 0 or the errno *value itself*; errno may hold anything (ibv_modify_qp(3),
 ///  ibv_post_send(3));
 ///  - some, most of librdmacm, and the sockets API return -1 with the reason in errno (rdma_connect(3)).

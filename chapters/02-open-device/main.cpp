@@ -119,7 +119,9 @@ std::vector<ibv_gid_entry> query_gid_table(ibv_context* context, std::span<const
   for (const Port& port : ports) {
     slots += static_cast<std::size_t>(port.attr.gid_tbl_len);
   }
-  std::vector<ibv_gid_entry> table(slots);
+  // The size of the array in bytes is passed on in 16 bits: a larger array is refused with EINVAL.
+  constexpr std::size_t most = 0xffffU / sizeof(ibv_gid_entry);  // 2047
+  std::vector<ibv_gid_entry> table(std::min(slots, most));
   const ssize_t filled = ibv_query_gid_table(context, table.data(), table.size(), 0);
   if (filled < 0) {  // neither -1 nor errno: the errno value, negative
     throw lab::VerbError("ibv_query_gid_table", static_cast<int>(-filled), {});

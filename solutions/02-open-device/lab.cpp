@@ -67,7 +67,9 @@ std::vector<ibv_gid_entry> filled_slots(ibv_context* context, std::uint8_t numbe
     lab::check_errno(ibv_query_port(context, each, &port), "ibv_query_port");
     slots += static_cast<std::size_t>(port.gid_tbl_len);
   }
-  std::vector<ibv_gid_entry> table(slots);  // the verb answers for all ports at once
+  // The verb answers for all ports at once, and refuses an array of more bytes than 16 bits can tell.
+  constexpr std::size_t most = 0xffffU / sizeof(ibv_gid_entry);  // 2047
+  std::vector<ibv_gid_entry> table(slots < most ? slots : most);
   const ssize_t filled = ibv_query_gid_table(context, table.data(), table.size(), 0);
   if (filled < 0) {
     throw lab::VerbError{"ibv_query_gid_table", static_cast<int>(-filled), {}};
