@@ -35,7 +35,7 @@ concept BelongsToPd = requires(T object) {
   { object.pd } -> std::convertible_to<ibv_pd*>;
 };
 static_assert(BelongsToPd<ibv_mr> && BelongsToPd<ibv_mw> && BelongsToPd<ibv_qp> && BelongsToPd<ibv_srq> &&
-              BelongsToPd<ibv_ah>);
+              BelongsToPd<ibv_ah> && BelongsToPd<ibv_wq>);
 static_assert(!BelongsToPd<ibv_cq> && !BelongsToPd<ibv_comp_channel>);  // these have only a context
 
 Pd alloc_pd(ibv_context* context) { return Pd{lab::check(ibv_alloc_pd(context), "ibv_alloc_pd")}; }
