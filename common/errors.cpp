@@ -26,7 +26,7 @@ constexpr std::array causes{
     Cause{"ibv_open_device", EACCES, "/dev/infiniband/uverbsN may not be opened: see its owner and mode"},
     Cause{"ibv_open_device", EPERM, "a container that may not use the device"},
     Cause{"ibv_alloc_pd", ENOMEM, "the device has no protection domain left (max_pd)"},
-    Cause{"ibv_dealloc_pd", EBUSY, "a QP, MR, SRQ, AH or MW of this protection domain is still alive"},
+    Cause{"ibv_dealloc_pd", EBUSY, "a QP, MR, SRQ, AH, MW or WQ of this protection domain is still alive"},
     Cause{"ibv_create_cq", EINVAL, "the size is 0 or above max_cqe, or comp_vector is not below num_comp_vectors"},
     Cause{"ibv_destroy_cq", EBUSY, "a QP or SRQ still uses this completion queue"},
     Cause{"ibv_destroy_comp_channel", EBUSY, "a completion queue still uses this channel"},

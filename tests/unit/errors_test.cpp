@@ -94,7 +94,7 @@ TEST(VerbError, NamesVerbErrnoObjectAndLikelyCauseInThisOrder) {
   const lab::VerbError error{"ibv_dealloc_pd", EBUSY, "PD of the server"};
   EXPECT_STREQ(error.what(),
                "ibv_dealloc_pd: EBUSY (Device or resource busy), PD of the server. Likely: a QP, MR, SRQ, "
-               "AH or MW of this protection domain is still alive");
+               "AH, MW or WQ of this protection domain is still alive");
 }
 
 TEST(VerbError, LeavesOutWhatItDoesNotKnow) {
