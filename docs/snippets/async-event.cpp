@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <functional>
+#include <memory>
 #include <system_error>
 
 // Once after ibv_open_device: reading does not wait then.
@@ -20,8 +21,9 @@ int read_events(ibv_context* context, const std::function<void(const ibv_async_e
   ibv_async_event event{};
   int count = 0;
   while (ibv_get_async_event(context, &event) == 0) {
-    handle(event);                // for the log: ibv_event_type_str(event.event_type)
-    ibv_ack_async_event(&event);  // the destroy verb of its object waits for this
+    // Acknowledged on each way out: the destroy verb of the object waits for it.
+    const std::unique_ptr<ibv_async_event, decltype(&ibv_ack_async_event)> acknowledge{&event, &ibv_ack_async_event};
+    handle(event);  // for the log: ibv_event_type_str(event.event_type)
     ++count;
   }
   if (errno != EAGAIN) {

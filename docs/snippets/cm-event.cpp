@@ -13,7 +13,10 @@
 // new one.
 rdma_cm_id* expect_event(rdma_event_channel* channel, rdma_cm_event_type wanted, std::chrono::milliseconds patience) {
   pollfd entry{.fd = channel->fd, .events = POLLIN, .revents = 0};
-  const int ready = poll(&entry, 1, static_cast<int>(patience.count()));
+  int ready = 0;
+  do {  // a signal begins the wait anew
+    ready = poll(&entry, 1, static_cast<int>(patience.count()));
+  } while (ready < 0 && errno == EINTR);
   if (ready < 0) {
     throw std::system_error(errno, std::generic_category(), "poll");
   }

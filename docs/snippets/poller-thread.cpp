@@ -3,6 +3,7 @@
 #include <infiniband/verbs.h>
 
 #include <functional>
+#include <stdexcept>
 #include <stop_token>
 #include <thread>
 #include <utility>
@@ -16,9 +17,9 @@ public:
           while (!stop.stop_requested()) {
             const int count = ibv_poll_cq(cq, 1, &completion);
             if (count > 0) {
-              handle(completion);  // an exception in here ends the program
+              handle(completion);  // an exception in this thread ends the program
             } else if (count < 0) {
-              return;
+              throw std::runtime_error("ibv_poll_cq failed: the completion queue is broken");
             } else {
               std::this_thread::yield();
             }

@@ -244,6 +244,13 @@ SNIPPET("async-event") {
            EXPECT(event.event_type == IBV_EVENT_SRQ_LIMIT_REACHED && event.element.srq == shared.srq.get());
          }) == 1);
   EXPECT(!name.empty());
+  // A handler that throws: the event is acknowledged all the same, else the SRQ could not be destroyed.
+  shared.fill(2);
+  arm_srq_limit(shared.srq.get(), 2);
+  shared.pass(2);
+  EXPECT(throws("handler", [&] {
+    read_events(shared.device.context.get(), [](const ibv_async_event&) { throw std::runtime_error("handler"); });
+  }));
 }
 
 namespace {
