@@ -5,8 +5,13 @@
 # jsonschema: what is written as data. The rest: lint.
 packages_test=(clang clang-format clang-tidy shellcheck git jq python3-jsonschema procps gdb rdmacm-utils perftest)
 
-# tests_run [CTEST ARGS]: the arguments go to ctest, for instance -L unit or -R chapter.01.
+# tests_run [--full] [CTEST ARGS]: the arguments go to ctest, for instance -L unit or -R chapter.01. Of two tests that try
+# each of many with each of many others, a part is enough every day; --full is all of it.
 tests_run() {
+  if [[ ${1-} == --full ]]; then
+    export LAB_FULL=1
+    shift
+  fi
   [[ ${1--} == -* ]] || usage_error "test takes the options of ctest, for instance: ./lab test -L unit"
   # The suite is about the programs, not about this machine's device; --on says otherwise.
   export LAB_ON=${LAB_ON:-testbed}
