@@ -79,8 +79,8 @@ const Question networks{
     "bits are counted from the first one of raw[0] to the first that differs, within a byte too; "
     "what is equal behind that does not count"};
 // 2001: begins with a bit 0, a000: with a bit 1.
-const Question far_away{"the only slot of the peer's form has no bit in common with it",
-                        {"0,v2,fe80::7", "1,v2,2001:db8::7"},
+const Question far_away{"the only slot of the peer's type has no bit in common with it",
+                        {"0,v1,a000::7", "1,v2,2001:db8::7"},
                         {{"v2,a000::9", 1}},
                         "0 bits in common are fewer than any other number, and no reason to refuse"};
 const Question holes{"the table has holes and is in no order",

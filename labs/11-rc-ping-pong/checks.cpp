@@ -39,10 +39,10 @@ const Run client{.name = "ibv_rc_pingpong is the server",
                  .step = 3};
 const Run server{.name = "ibv_rc_pingpong is the client",
                  .arguments = as_server,
-                 .world = "scribbles",
                  .peer = Peer{.command = stock({"-s", "64", "-n", "5", "{peer}"})}};
 const Run echo{.name = "this program is the client as well",
                .arguments = as_server,
+               .world = "scribbles",
                .peer = Peer{.command = {"{program}", "-p", "{port}", "-s", "64", "-n", "5", "--deadline", "{patience}",
                                         "{peer}"}}};
 const Run short_message{.name = "a message of 32 bytes comes where 64 are expected",
