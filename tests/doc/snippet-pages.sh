@@ -11,26 +11,18 @@ wrong() {
   status=1
 }
 
-# code FILE: what the page has of it.
-code() { sed '1,2d' "$1"; }
-
-# filled PAGE: the page, each block behind a line "[NAME.cpp](NAME.cpp)" replaced by the code of that file.
+# filled PAGE: the page, each block behind a line "[NAME.cpp](NAME.cpp)" replaced by that file from its third line on.
 filled() {
-  local line name='' inside=0
-  while IFS= read -r line; do
-    if [[ $line =~ ^\[([a-z-]+\.cpp)\]\(([a-z-]+\.cpp)\)$ && ${BASH_REMATCH[1]} == "${BASH_REMATCH[2]}" ]]; then
-      name=${BASH_REMATCH[1]}
-    fi
-    if [[ $inside -eq 1 ]]; then
-      [[ $line == '```' ]] || continue
-      inside=0
-    fi
-    printf '%s\n' "$line"
-    if [[ $line == '```cpp' && -n $name && -e $name ]]; then
-      code "$name"
-      inside=1 name=
-    fi
-  done <"$1"
+  awk '
+    /^\[[a-z-]+\.cpp\]\([a-z-]+\.cpp\)$/ { name = $0; sub(/^\[/, "", name); sub(/\].*/, "", name) }
+    inside && $0 != "```" { next }
+    { inside = 0; print }
+    $0 == "```cpp" && name != "" {
+      for (n = 1; (getline line <name) > 0; n++) if (n > 2) print line
+      close(name)
+      inside = 1
+      name = ""
+    }' "$1"
 }
 
 if [[ ${1-} == --fill ]]; then
@@ -42,10 +34,12 @@ if [[ ${1-} == --fill ]]; then
 fi
 
 files=$(printf '%s\n' *.cpp)
-for file in *.cpp; do
-  [[ $(sed -n 1p "$file") == '// How '*'?' && -z $(sed -n 2p "$file") && $(sed -n 3p "$file") == '#include '* ]] ||
-    wrong "$file does not begin with its question, a blank line and its includes"
-done
+awk '
+  FNR == 1 && !/^\/\/ How .*\?$/ || FNR == 2 && $0 != "" || FNR == 3 && !/^#include / {
+    print FILENAME " does not begin with its question, a blank line and its includes"
+    bad = 1
+  }
+  END { exit bad }' ./*.cpp || status=1
 for page in README.md README.zh-CN.md; do
   diff <(filled "$page") "$page" || wrong "$page (>) does not have the files as they are (<); tests/doc/snippet-pages.sh --fill"
   entries=$(sed -nE 's,^\[([a-z-]+\.cpp)\]\(\1\)$,\1,p' "$page")
@@ -56,9 +50,7 @@ for page in README.md README.zh-CN.md; do
     <(sed -nE 's,^\| \[([^]]+)\]\(#[^ ]+\) \| `([a-z-]+\.cpp)` \|$,\1 \2,p' "$page") ||
     wrong "$page: the table at the top (>) is not the list of its entries (<)"
 done
-for file in *.cpp; do
-  question=$(sed -n '1s,^// ,,p' "$file")
-  grep -qxF "### $question" README.md || wrong "README.md has no entry '### $question', as $file asks"
-done
+missing=$(awk 'FNR == 1 { sub(/^\/\//, "###"); print }' ./*.cpp | grep -vxFf <(grep '^### ' README.md)) || true
+[[ -z $missing ]] || wrong "README.md has no entry that asks as the file does: $missing"
 printf '%s snippets\n' "$(wc -l <<<"$files")"
 exit $status

@@ -73,7 +73,7 @@ SNIPPET("completion-event") {
   for (std::uint64_t i = 0; i < count; ++i) {
     Pair::receive(pair.b, i, 64 * i, 64);
   }
-  std::thread sender{[&] {
+  std::jthread sender{[&] {
     try {
       for (std::uint64_t i = 0; i < count; i += 3) {  // three at a time: one event may stand for several
         for (std::uint64_t k = i; k < i + 3; ++k) {
