@@ -52,6 +52,33 @@ TEST(VerbsCheckEvents, AnArmingIsGoodForOneEvent) {
   EXPECT_TRUE(events.waiting(channel).empty()) << "only solicited completions give an event";
 }
 
+TEST(VerbsCheckEvents, AnArmingOfAnArmedQueueAsksForNothingNew) {
+  Events events;
+  EXPECT_FALSE(events.is_armed(cq));
+  events.armed(cq, channel, false);
+  EXPECT_TRUE(events.is_armed(cq));
+  EXPECT_FALSE(events.is_armed(other));
+  events.armed(cq, channel, true);
+  EXPECT_TRUE(events.is_solicited_only(cq));
+  events.armed_in_vain(cq, false);
+  EXPECT_TRUE(events.is_armed(cq));
+  EXPECT_EQ(events.waiting(channel), std::vector<const void*>{cq}) << "it is armed for any completion, as before";
+  events.got(cq, channel);
+  EXPECT_FALSE(events.is_armed(cq));
+  EXPECT_FALSE(events.can_come(channel)) << "one event for both";
+}
+
+TEST(VerbsCheckEvents, AnArmingThatHasFailedAsksForNothing) {
+  Events events;
+  events.armed(cq, channel, false);
+  events.armed_in_vain(cq, false);
+  EXPECT_FALSE(events.is_armed(cq));
+  EXPECT_FALSE(events.can_come(channel));
+  events.armed_in_vain(cq, false);  // the event has come meanwhile
+  EXPECT_FALSE(events.is_armed(cq));
+}
+
+// Whether the first event has come before the second arming, only the caller can know: by itself the class counts both.
 TEST(VerbsCheckEvents, AnotherArmingBeforeTheEventIsReadCountsToo) {
   Events events;
   events.armed(cq, channel, false);

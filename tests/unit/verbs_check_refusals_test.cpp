@@ -37,7 +37,11 @@ TEST(Refusal, OfAQpNamesTheLimit) {
       "1");
   EXPECT_EQ(why_qp(EINVAL, {.max_inline_data = 4096}),
             "likely, in this order: max_inline_data 4096 is more than the device has; a field that was never set: zero "
-            "the structure before filling it (= {}); the CQs or the SRQ are of another device");
+            "the structure before filling it (= {})");
+  EXPECT_EQ(why_qp(EINVAL, {}),
+            "likely, in this order: a field that was never set: zero the structure before filling it (= {})");
+  EXPECT_EQ(qp_refused(EINVAL, IBV_QPT_RC, {}, device(), "recv_cq").why,
+            "recv_cq is of another context than the PD: each ibv_open_device is one, also for the same device");
   EXPECT_EQ(qp_refused(EINVAL, IBV_QPT_UD, {}, device()).what, "ibv_create_qp has refused: EINVAL for IBV_QPT_UD");
 }
 
@@ -57,6 +61,54 @@ TEST(Refusal, OfASrqNamesTheLimit) {
             "asked for max_wr 40000 (max_srq_wr of the device: 32768)");
   EXPECT_EQ(srq_refused(EINVAL, {.max_wr = 0}, device()).why,
             "likely: max_wr is 0, or a field that was never set: zero the structure before filling it (= {})");
+}
+
+TEST(Refusal, OfAChangedCqNamesTheLimit) {
+  EXPECT_EQ(resize_refused(EINVAL, 32768, device()).what, "ibv_resize_cq has refused: EINVAL for 32768 entries");
+  EXPECT_EQ(resize_refused(EINVAL, 32768, device()).why, "max_cqe of the device is 32767");
+  EXPECT_EQ(resize_refused(EINVAL, 0, device()).why, "a CQ has at least one entry");
+  EXPECT_EQ(resize_refused(EINVAL, 1, device()).why,
+            "likely: there are more completions in the CQ than it shall have entries; it stays as it was");
+  EXPECT_EQ(resize_refused(EOPNOTSUPP, 8, device()).why, "the device does not offer it");
+}
+
+TEST(Refusal, OfAChangedSrqNamesTheLimit) {
+  ibv_device_attr able = device();
+  able.device_cap_flags = IBV_DEVICE_SRQ_RESIZE;
+  const auto why = [&](ibv_srq_attr asked, int mask, const ibv_device_attr& device) {
+    return srq_change_refused(EINVAL, asked, mask, 4, 3, device).why;
+  };
+  EXPECT_EQ(why({.srq_limit = 5}, IBV_SRQ_LIMIT, able), "srq_limit 5 is above max_wr: 4");
+  EXPECT_EQ(why({.max_wr = 8, .srq_limit = 9}, IBV_SRQ_LIMIT | IBV_SRQ_MAX_WR, able), "srq_limit 9 is above max_wr: 8");
+  EXPECT_EQ(why({.max_wr = 40000}, IBV_SRQ_MAX_WR, able), "max_wr 40000 is above max_srq_wr of the device: 32768");
+  EXPECT_EQ(why({.max_wr = 2}, IBV_SRQ_MAX_WR, able), "max_wr 2 is less than the receives that are posted: 3");
+  EXPECT_EQ(why({.max_wr = 8}, IBV_SRQ_MAX_WR, device()),
+            "the device does not change max_wr: its device_cap_flags are without IBV_DEVICE_SRQ_RESIZE");
+  EXPECT_EQ(why({.srq_limit = 1}, IBV_SRQ_LIMIT, able),
+            "likely: a field that was never set: zero the structure before filling it (= {})");
+}
+
+TEST(Refusal, OfAMulticastGroupNamesTheRule) {
+  ibv_gid group{};
+  group.raw[0] = 0xff;
+  const auto why = [&](int code, ibv_qp_type type, bool is_attached, const char* verb = "ibv_attach_mcast") {
+    return mcast_refused(code, verb, type, group, is_attached).why;
+  };
+  EXPECT_EQ(why(EINVAL, IBV_QPT_RC, false), "only a UD QP can receive from a multicast group; this one is IBV_QPT_RC");
+  EXPECT_EQ(why(EINVAL, IBV_QPT_UD, false, "ibv_detach_mcast"), "the QP is not attached to this group");
+  EXPECT_EQ(why(EOPNOTSUPP, IBV_QPT_UD, false), "the device does not offer multicast");
+  EXPECT_EQ(why(ENOMEM, IBV_QPT_UD, false), "the device has no group, or no place in this one, left");
+  EXPECT_EQ(why(EINVAL, IBV_QPT_UD, true, "ibv_detach_mcast"),
+            "likely: the LID is none of a group (on InfiniBand 0xc000 to 0xfffe)");
+  group = {};
+  group.raw[0] = 0xfe;
+  EXPECT_EQ(why(EINVAL, IBV_QPT_UD, false), "the GID is no address of a group: its first byte is 0xfe, not 0xff");
+  group.raw[0] = 0;
+  group.raw[10] = group.raw[11] = 0xff;
+  group.raw[12] = 0xe0;  // 224.0.0.0
+  EXPECT_EQ(why(EINVAL, IBV_QPT_UD, false), "likely: the LID is none of a group (on InfiniBand 0xc000 to 0xfffe)");
+  group.raw[12] = 192;
+  EXPECT_EQ(why(EINVAL, IBV_QPT_UD, false), "the GID is no address of a group: its first byte is 0x0, not 0xff");
 }
 
 std::string why_mr(int code, Registration asked) { return mr_refused(code, asked, device()).why; }
@@ -85,7 +137,7 @@ TEST(Refusal, OfAMemoryRegion) {
 
 TEST(Refusal, OfAnAddressHandle) {
   EXPECT_EQ(ah_refused(EINVAL, {}, IBV_LINK_LAYER_ETHERNET).why,
-            "is_global is 0: RoCE has no LIDs, and an address without GRH is none");
+            "is_global is 0: RoCE has no LIDs, and the address of the peer is the GID in grh");
   EXPECT_EQ(ah_refused(ENODATA, {.grh = {.sgid_index = 9}, .is_global = 1}, IBV_LINK_LAYER_ETHERNET).why,
             "the GID table is empty at sgid_index 9");
   EXPECT_EQ(

@@ -117,7 +117,9 @@ TEST(VerbsCheckInject, SaysWhatIsWrong) {
       {"a:-1=ENOMEM", "'-1' is neither a number from 1 on nor 'every'"},
       {"a:all=ENOMEM", "'all' is neither a number from 1 on nor 'every'"},
       {"ibv_free_device_list=EIO", "ibv_free_device_list returns nothing and cannot fail"},
-      {"ibv_ack_cq_events:2=EIO", "ibv_ack_cq_events returns nothing and cannot fail"}};
+      {"ibv_ack_cq_events:2=EIO", "ibv_ack_cq_events returns nothing and cannot fail"},
+      {"rdma_destroy_qp=EIO", "rdma_destroy_qp returns nothing and cannot fail"},
+      {"ibv_unimport_mr=EIO", "ibv_unimport_mr returns nothing and cannot fail"}};
   for (const auto& [text, message] : wrong) {
     EXPECT_EQ(Injector{}.parse(text), message) << text;
   }

@@ -100,6 +100,11 @@ int main(int argc, char** argv) {
                           .qp_type = IBV_QPT_RC};
     return ibv_create_qp(pd, &attr);
   });
+  ibv_qp_init_attr datagrams{.send_cq = cq,
+                             .recv_cq = cq,
+                             .cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
+                             .qp_type = IBV_QPT_UD};
+  ibv_qp* const ud = ibv_create_qp(pd, &datagrams);
   ibv_ah* const ah = twice<ibv_destroy_ah>("ibv_create_ah", [&] {
     ibv_ah_attr attr{.is_global = 1, .port_num = 1};
     attr.grh.hop_limit = 1;
@@ -119,7 +124,20 @@ int main(int argc, char** argv) {
   say("ibv_modify_qp", ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
   say("ibv_post_recv", ibv_post_recv(qp, &receive, &bad));
   say("ibv_poll_cq", ibv_poll_cq(cq, 1, &completion));
+  say("ibv_post_srq_recv", ibv_post_srq_recv(srq, &receive, &bad));
+  say("ibv_req_notify_cq", ibv_req_notify_cq(cq, 0));
+  say("ibv_resize_cq", ibv_resize_cq(cq, 8));
+  ibv_srq_attr limit{.srq_limit = 1};
+  say("ibv_modify_srq", ibv_modify_srq(srq, &limit, IBV_SRQ_LIMIT));
+  ibv_gid group{};
+  group.raw[0] = 0xff;
+  group.raw[1] = 0x0e;
+  group.raw[15] = 0x40;
+  say("ibv_attach_mcast", ibv_attach_mcast(ud, &group, 0));
+  say("ibv_detach_mcast", ibv_detach_mcast(ud, &group, 0));
+  say("ibv_rereg_mr", ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, IBV_ACCESS_LOCAL_WRITE));
 
+  ibv_destroy_qp(ud);
   say("ibv_destroy_ah", ibv_destroy_ah(ah));
   say("ibv_destroy_qp", ibv_destroy_qp(qp));
   say("ibv_destroy_srq", ibv_destroy_srq(srq));

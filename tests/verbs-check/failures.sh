@@ -32,6 +32,13 @@ ibv_query_srq 5_ 5
 ibv_modify_qp 5_ 5
 ibv_post_recv 5_ 5
 ibv_poll_cq -5_ -5
+ibv_post_srq_recv 5_ 5
+ibv_req_notify_cq 5_ 5
+ibv_resize_cq 5_ 5
+ibv_modify_srq 5_ 5
+ibv_attach_mcast 5_ 5
+ibv_detach_mcast 5_ 5
+ibv_rereg_mr -4_EIO -4
 ibv_destroy_ah 5_ 5
 ibv_destroy_qp 5_ 5
 ibv_destroy_srq 5_ 5

@@ -123,7 +123,22 @@ const Region* DataPath::region_of(std::uint32_t lkey, const void* pd) const {
   return found;
 }
 
+void DataPath::gave_back(std::uint64_t begin, std::uint64_t end, const char* function) {
+  constexpr std::size_t most = 64;
+  for (auto& [mr, region] : regions_) {
+    const GivenBack part{std::max(begin, region.begin), std::min(end, region.begin + region.length), function};
+    if (region.has_memory && part.begin < part.end && region.given_back.size() < most) {
+      region.given_back.push_back(part);
+    }
+  }
+}
+
 // Queues.
+
+SharedQueue* DataPath::find_srq(const void* srq) {
+  const auto found = srqs_.find(srq);
+  return found == srqs_.end() ? nullptr : &found->second;
+}
 
 void DataPath::unwatch_cq(const void* cq) {
   if (Completions* const completions = find_cq(cq)) {

@@ -18,6 +18,13 @@
 
 namespace verbs_check {
 
+// Memory of a region that the program has given back while it was registered.
+struct GivenBack {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  const char* function = nullptr;
+};
+
 struct Region {
   const void* mr = nullptr;
   const void* pd = nullptr;
@@ -26,6 +33,8 @@ struct Region {
   unsigned access = 0;
   std::uint32_t lkey = 0;
   std::uint32_t rkey = 0;
+  bool has_memory = false;  // its addresses are those of memory of this process, whose pages stay as they are
+  std::vector<GivenBack> given_back{};
 };
 
 // The SGEs of a request: copied, for the program may use its own again at once. Nearly always there is one.
@@ -194,6 +203,12 @@ public:
   // not judged any more.
   [[nodiscard]] std::optional<Fault> fault_of_dereg(const void* mr);
   [[nodiscard]] std::optional<Fault> fault_of_free(std::uint64_t begin, std::uint64_t end, const char* function);
+
+  // It is given up. Who posts it from now on uses what is not there any more.
+  void gave_back(std::uint64_t begin, std::uint64_t end, const char* function);
+
+  // A living SRQ, or null.
+  [[nodiscard]] SharedQueue* find_srq(const void* srq);
 
   // Why nothing comes, for a program that has polled this CQ for a long time: nothing when something still can come.
   // `since` is the sequence when it began.

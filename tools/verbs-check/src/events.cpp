@@ -11,6 +11,22 @@ void Events::armed(const void* cq, const void* channel, bool solicited_only) {
   ++queue.armed;
 }
 
+bool Events::is_armed(const void* cq) const {
+  const auto found = queues_.find(cq);
+  return found != queues_.end() && found->second.is_armed();
+}
+
+bool Events::is_solicited_only(const void* cq) const {
+  const auto found = queues_.find(cq);
+  return found != queues_.end() && found->second.solicited_only;
+}
+
+void Events::armed_in_vain(const void* cq, bool solicited_only) {
+  Queue& queue = queues_[cq];
+  queue.armed -= queue.is_armed() ? 1U : 0U;
+  queue.solicited_only = solicited_only;
+}
+
 void Events::got(const void* cq, const void* channel) {
   Queue& queue = queues_[cq];
   queue.channel = channel;
@@ -27,14 +43,14 @@ std::uint64_t Events::unacked(const void* cq) const {
 
 bool Events::can_come(const void* channel) const {
   return std::ranges::any_of(queues_, [&](const auto& entry) {
-    return entry.second.channel == channel && entry.second.armed > entry.second.got;
+    return entry.second.channel == channel && entry.second.is_armed();
   });
 }
 
 std::vector<const void*> Events::waiting(const void* channel) const {
   std::vector<const void*> result;
   for (const auto& [cq, queue] : queues_) {
-    if (queue.channel == channel && queue.armed > queue.got && !queue.solicited_only) {
+    if (queue.channel == channel && queue.is_armed() && !queue.solicited_only) {
       result.push_back(cq);
     }
   }

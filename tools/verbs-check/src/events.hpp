@@ -11,8 +11,16 @@ namespace verbs_check {
 
 class Events {
 public:
-  // ibv_req_notify_cq on a CQ whose events come to this channel.
+  // ibv_req_notify_cq on a CQ whose events come to this channel. Being armed is a state, which one event ends: whether
+  // the event of an earlier call has come meanwhile, and this call asks for another one, only the caller can know.
   void armed(const void* cq, const void* channel, bool solicited_only);
+
+  // Each arming has its event, as far as is known, or not.
+  [[nodiscard]] bool is_armed(const void* cq) const;
+
+  // The last call has asked for nothing new: it has failed, or the CQ was armed all the time, for events of any
+  // completion unless `solicited_only`.
+  void armed_in_vain(const void* cq, bool solicited_only);
 
   // ibv_get_cq_event gave an event of this CQ; ibv_ack_cq_events took `count` of them back.
   void got(const void* cq, const void* channel);
@@ -23,6 +31,9 @@ public:
 
   // False when each arming of a CQ of this channel has had its event: no other one can come.
   [[nodiscard]] bool can_come(const void* channel) const;
+
+  // What this CQ was last armed for.
+  [[nodiscard]] bool is_solicited_only(const void* cq) const;
 
   // The CQs of this channel that wait for an event of any completion, not only of a solicited one.
   [[nodiscard]] std::vector<const void*> waiting(const void* channel) const;
@@ -41,10 +52,13 @@ public:
 
   struct Queue {
     const void* channel = nullptr;
-    std::uint64_t armed = 0;  // arming an armed CQ counts too: then an event is missed here, and none invented
+    std::uint64_t armed = 0;  // events that were asked for; when in doubt too many: then an event is missed here, and
+                              // none invented
     std::uint64_t got = 0;
     std::uint64_t acked = 0;
     bool solicited_only = false;
+
+    [[nodiscard]] bool is_armed() const { return armed > got; }
   };
 
   // A CQ is about to be destroyed: removes and returns what is known of it, for put() in case it is not.

@@ -216,7 +216,7 @@ int destroy_id(const Call& call, rdma_cm_id* id, Real real) {
       checker.model.remove(id, call.where);
     }
   }
-  const Outcome<int> outcome = made(-1, real);
+  const Outcome<int> outcome = attempt(call, -1, real);
   {
     const std::lock_guard lock{checker.mutex};
     if (!outcome.has_failed) {
@@ -234,24 +234,30 @@ bool is_wrong_qp(const Call& call, const rdma_cm_id* id, const ibv_pd* pd, const
   if (is_unbound(call, id->verbs)) {
     return true;
   }
-  const bool wrong_pd = pd != nullptr && pd->context != id->verbs;
-  const bool wrong_cq =
-      (send_cq != nullptr && send_cq->context != id->verbs) || (recv_cq != nullptr && recv_cq->context != id->verbs);
-  if (wrong_pd || wrong_cq) {
+  std::vector<const void*> strangers;
+  const auto look = [&](const auto* object) {
+    if (object != nullptr && object->context != id->verbs) {
+      strangers.push_back(object);
+    }
+  };
+  look(pd);
+  const bool wrong_pd = !strangers.empty();
+  look(send_cq);
+  look(recv_cq);
+  if (!strangers.empty()) {
     Checker& checker = Checker::get();
     const std::lock_guard lock{checker.mutex};
-    checker.report(call, id,
-                   {"cm-qp-other-device",
-                    std::string{call.verb} + " with a " + (wrong_pd ? "PD" : "CQ") +
-                        " of another context than that of the "
-                        "cm_id",
-                    "rdma_cm opens the device by itself: each ibv_open_device is another context, also for the same "
-                    "device, and the verb answers EINVAL",
-                    "make PD and CQ from id->verbs once the address is resolved, or give no PD: then id->pd is used",
-                    nullptr,
-                    {wrong_pd             ? static_cast<const void*>(pd)
-                     : send_cq != nullptr ? send_cq
-                                          : recv_cq}});
+    checker.report(
+        call, id,
+        {"cm-qp-other-device",
+         std::string{call.verb} + " with a " + (wrong_pd ? "PD" : "CQ") + " of another context than that of the cm_id",
+         std::string{"rdma_cm opens the device by itself: each ibv_open_device is another context, also for the same "
+                     "device, and "} +
+             (wrong_pd ? "the verb answers EINVAL"
+                       : "the kernel looks for a CQ with this handle in the context of the cm_id: the verb answers "
+                         "EINVAL, or makes the QP with another CQ"),
+         "make PD and CQ from id->verbs once the address is resolved, or give no PD: then id->pd is used", nullptr,
+         strangers});
   }
   return false;
 }
@@ -561,16 +567,25 @@ int rdma_leave_multicast(rdma_cm_id* id, sockaddr* address) {
 
 int rdma_getaddrinfo(const char* node, const char* service, const rdma_addrinfo* hints, rdma_addrinfo** result) {
   const Call call = CALL("rdma_getaddrinfo");
-  const Within within;
-  const int code = NEXT(rdma_getaddrinfo)(node, service, hints, result);
-  if (!call.is_inner) {
-    Checker& checker = Checker::get();
-    if (code == 0) {
-      const std::lock_guard lock{checker.mutex};
-      add(call, *result, Kind::cm_addresses, {});
-    }
-    checker.record(call, code == 0 ? *result : nullptr, code);
+  const auto next = NEXT(rdma_getaddrinfo);
+  if (call.is_inner) {
+    return next(node, service, hints, result);
   }
+  Checker& checker = Checker::get();
+  // It answers -1 with errno, or one of the numbers of getaddrinfo(3).
+  int code = -1;
+  int left_in_errno = checker.injected(call);
+  if (left_in_errno == 0) {
+    const Within within;
+    code = next(node, service, hints, result);
+    left_in_errno = errno;
+  }
+  if (code == 0) {
+    const std::lock_guard lock{checker.mutex};
+    add(call, *result, Kind::cm_addresses, {});
+  }
+  checker.record(call, code == 0 ? *result : nullptr, code == -1 ? left_in_errno : code);
+  errno = left_in_errno;
   return code;
 }
 
@@ -589,19 +604,16 @@ void rdma_freeaddrinfo(rdma_addrinfo* addresses) {
 
 ibv_context** rdma_get_devices(int* count) {
   const Call call = CALL("rdma_get_devices");
-  const Within within;
-  ibv_context** const made = NEXT(rdma_get_devices)(count);
-  const int code = errno;
-  if (!call.is_inner) {
-    Checker& checker = Checker::get();
-    if (made != nullptr) {
-      const std::lock_guard lock{checker.mutex};
-      add(call, made, Kind::cm_devices, {});
-    }
-    checker.record(call, made, made == nullptr ? code : 0);
+  const auto next = NEXT(rdma_get_devices);
+  if (call.is_inner) {
+    return next(count);
   }
-  errno = code;
-  return made;
+  const auto outcome = attempt(call, static_cast<ibv_context**>(nullptr), [&] { return next(count); });
+  if (!outcome.has_failed) {
+    const std::lock_guard lock{Checker::get().mutex};
+    add(call, outcome.result, Kind::cm_devices, {});
+  }
+  return answer(call, outcome.result, outcome);
 }
 
 void rdma_free_devices(ibv_context** list) {

@@ -354,8 +354,7 @@ int req_notify_cq(ibv_cq* cq, int solicited_only) {
   Checker& checker = Checker::get();
   int result = checker.injected(call);
   if (result == 0) {
-    armed(cq, solicited_only != 0);  // before the verb: another thread may get the event before this one is back
-    result = original(cq->context).req_notify_cq(cq, solicited_only);
+    result = arm(cq, solicited_only, original(cq->context).req_notify_cq);
   }
   checker.record(call, cq, result, [&](Line& line) { line.add("solicited_only", solicited_only); });
   return result;

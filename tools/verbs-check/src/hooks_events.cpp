@@ -170,7 +170,8 @@ bool before_waiting(const Call& call, ibv_comp_channel* channel) {
     checker.report(
         call, "cq-not-armed", "ibv_get_cq_event waits on a channel none of whose CQs is armed",
         object == nullptr ? "" : describe(*object, resolve),
-        "each ibv_req_notify_cq gives one event; completions without it give none, and the wait never ends",
+        "ibv_req_notify_cq gives at most one event, however often it was called before; completions without it give none, "
+        "and the wait never ends",
         "ibv_req_notify_cq before the first wait and again after each event, then poll until the CQ is empty");
     return false;
   }
@@ -258,10 +259,32 @@ void before_close(const Call& call, ibv_context* context) {
   }
 }
 
-void armed(const ibv_cq* cq, bool solicited_only) {
+int arm(ibv_cq* cq, int solicited_only, int (*verb)(ibv_cq*, int)) {
   Checker& checker = Checker::get();
-  const std::lock_guard lock{checker.mutex};
-  checker.events.armed(cq, cq->channel, solicited_only);
+  // No event has come that the program has not read. Another thread may read one at any time.
+  const auto none_came = [&] {
+    return cq->channel != nullptr && is_single_threaded() && !is_readable(cq->channel->fd);
+  };
+  bool was_armed = false;
+  bool was_solicited_only = false;
+  {
+    const std::lock_guard lock{checker.mutex};
+    was_armed = checker.events.is_armed(cq);
+    was_solicited_only = checker.events.is_solicited_only(cq);
+  }
+  const bool is_armed_still = was_armed && none_came();
+  {
+    // Before the verb: another thread may get the event before this one is back.
+    const std::lock_guard lock{checker.mutex};
+    checker.events.armed(cq, cq->channel, solicited_only != 0);
+  }
+  const int result = verb(cq, solicited_only);
+  // An event that has come now may be that of the earlier call: then there are two.
+  if (result != 0 || (is_armed_still && none_came())) {
+    const std::lock_guard lock{checker.mutex};
+    checker.events.armed_in_vain(cq, was_solicited_only && (result != 0 || solicited_only != 0));
+  }
+  return result;
 }
 
 }  // namespace verbs_check

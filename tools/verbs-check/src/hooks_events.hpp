@@ -21,7 +21,7 @@ void before_close(const Call& call, ibv_context* context);
 void say_unacked(const Call& call, const void* address, const char* id, const char* get, const char* mend,
                  const std::function<std::uint64_t()>& count);
 
-// ibv_req_notify_cq was called.
-void armed(const ibv_cq* cq, bool solicited_only);
+// Makes the call of ibv_req_notify_cq by `verb`, and notes it.
+int arm(ibv_cq* cq, int solicited_only, int (*verb)(ibv_cq*, int));
 
 }  // namespace verbs_check

@@ -300,8 +300,11 @@ int ibv_rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* address, size_t length
     return IBV_REREG_MR_ERR_INPUT;
   }
   Checker& checker = Checker::get();
-  int result = checker.injected(call);
-  if (result == 0) {
+  int result = 0;
+  if (const int code = checker.injected(call); code != 0) {
+    result = IBV_REREG_MR_ERR_CMD;  // the kernel has refused: the region stays as it was
+    errno = code;
+  } else {
     result = next(mr, flags, pd, address, length, access);
     const std::lock_guard lock{checker.mutex};
     Region region = checker.data.take_region(mr);
@@ -309,6 +312,7 @@ int ibv_rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* address, size_t length
       if ((flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0) {
         region.begin = reinterpret_cast<std::uintptr_t>(address);
         region.length = length;
+        region.given_back.clear();
       }
       if ((flags & IBV_REREG_MR_CHANGE_PD) != 0) {
         region.pd = base_pd(pd);
@@ -329,7 +333,9 @@ int ibv_rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* address, size_t length
       checker.data.add_region(region);
     }
   }
+  const int left_in_errno = errno;
   checker.record(call, mr, result);
+  errno = left_in_errno;
   return result;
 }
 

@@ -111,8 +111,8 @@ void with_data(Work work) {
 }
 
 template <class Real>
-ibv_mr* register_memory(const Call& call, ibv_pd* pd, std::uint64_t begin, std::size_t length, unsigned access,
-                        Real verb) {
+ibv_mr* register_memory(const Call& call, ibv_pd* pd, const void* memory, std::uint64_t begin, std::size_t length,
+                        unsigned access, Real verb) {
   ibv_mr* const mr = create<ibv_mr>(
       call, Kind::mr, {pd}, verb,
       [&](Line& line, const ibv_mr*) {
@@ -135,10 +135,21 @@ ibv_mr* register_memory(const Call& call, ibv_pd* pd, std::uint64_t begin, std::
                        .length = mr->length,
                        .access = access,
                        .lkey = mr->lkey,
-                       .rkey = mr->rkey});
+                       .rkey = mr->rkey,
+                       .has_memory = begin == reinterpret_cast<std::uintptr_t>(memory) &&
+                                     (access & IBV_ACCESS_ON_DEMAND) == 0});
     });
   }
   return mr;
+}
+
+// What a QP would use that is of another context than its PD: "send_cq"; empty when nothing is.
+std::string stranger_of(const ibv_pd& pd, const ibv_qp_init_attr& attr) {
+  const auto is_stranger = [&](const auto* object) { return object != nullptr && object->context != pd.context; };
+  return is_stranger(attr.send_cq)   ? "send_cq"
+         : is_stranger(attr.recv_cq) ? "recv_cq"
+         : is_stranger(attr.srq)     ? "srq"
+                                     : "";
 }
 
 // Only while it lives may its context be read.
@@ -277,13 +288,13 @@ int ibv_dealloc_pd(ibv_pd* pd) {
 
 ibv_mr* ibv_reg_mr(ibv_pd* pd, void* address, size_t length, int access) {
   return register_memory(
-      HERE("ibv_reg_mr"), pd, reinterpret_cast<std::uintptr_t>(address), length, static_cast<unsigned>(access),
+      HERE("ibv_reg_mr"), pd, address, reinterpret_cast<std::uintptr_t>(address), length, static_cast<unsigned>(access),
       [&] { return real<ibv_mr*(ibv_pd*, void*, size_t, int)>("ibv_reg_mr")(pd, address, length, access); });
 }
 
 // What the macro ibv_reg_mr calls when the access flags are not known at compile time.
 ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* address, size_t length, uint64_t iova, unsigned access) {
-  return register_memory(HERE("ibv_reg_mr"), pd, iova, length, access, [&] {
+  return register_memory(HERE("ibv_reg_mr"), pd, address, iova, length, access, [&] {
     return real<ibv_mr*(ibv_pd*, void*, size_t, uint64_t, unsigned)>("ibv_reg_mr_iova2")(pd, address, length, iova,
                                                                                          access);
   });
@@ -419,10 +430,11 @@ int ibv_destroy_ah(ibv_ah* ah) {
 }
 
 ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
+  const Call call = HERE("ibv_create_qp");
   const ibv_qp_cap asked = attr->cap;  // the verb writes what it grants over it
   Checker& checker = Checker::get();
   ibv_qp* const qp = create<ibv_qp>(
-      HERE("ibv_create_qp"), Kind::qp, {pd, attr->send_cq, attr->recv_cq, attr->srq},
+      call, Kind::qp, {pd, attr->send_cq, attr->recv_cq, attr->srq},
       [&] { return real<ibv_qp*(ibv_pd*, ibv_qp_init_attr*)>("ibv_create_qp")(pd, attr); },
       [&](Line& line, const ibv_qp* made) {
         line.add("qp_type", type_name(attr->qp_type))
@@ -447,7 +459,11 @@ ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
         }
       },
       [&](int code) -> std::vector<Fault> {
-        return {qp_refused(code, attr->qp_type, asked, attributes_of(pd->context))};
+        const std::string stranger = stranger_of(*pd, *attr);
+        if (call.is_inner && !stranger.empty()) {
+          return {};  // it was said of the call of the program: see is_wrong_qp() in hooks_cm.cpp
+        }
+        return {qp_refused(code, attr->qp_type, asked, attributes_of(pd->context), stranger)};
       });
   if (qp != nullptr) {
     with_data([&](DataPath& data) {

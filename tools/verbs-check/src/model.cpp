@@ -34,6 +34,7 @@ constexpr std::array kinds{
     KindTexts{"MW", "ibv_alloc_mw", "ibv_dealloc_mw"},
     KindTexts{"imported PD", "ibv_import_pd", "ibv_unimport_pd"},
     KindTexts{"imported MR", "ibv_import_mr", "ibv_unimport_mr"},
+    KindTexts{"attachment", "ibv_attach_mcast", "ibv_detach_mcast"},
 };
 
 const KindTexts& texts(Kind kind) { return kinds.at(static_cast<std::size_t>(kind)); }

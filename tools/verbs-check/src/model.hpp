@@ -30,7 +30,8 @@ enum class Kind {
   flow,
   mw,
   imported_pd,
-  imported_mr
+  imported_mr,
+  attachment
 };
 
 [[nodiscard]] const char* create_verb(Kind kind);   // "ibv_create_cq"

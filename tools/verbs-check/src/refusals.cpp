@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 namespace verbs_check {
 
@@ -84,7 +85,24 @@ Fault cq_refused(int code, int entries, int vector, const ibv_device_attr& devic
   return fault;
 }
 
-Fault qp_refused(int code, ibv_qp_type type, const ibv_qp_cap& asked, const ibv_device_attr& device) {
+Fault resize_refused(int code, int entries, const ibv_device_attr& device) {
+  Fault fault{"cq-refused", refused("ibv_resize_cq", code) + " for " + std::to_string(entries) + " entries", "",
+              "poll before a CQ is made smaller, and ask for what is needed, within the limits of the device"};
+  if (entries < 1) {
+    fault.why = "a CQ has at least one entry";
+  } else if (entries > device.max_cqe) {
+    fault.why = "max_cqe of the device is " + std::to_string(device.max_cqe);
+  } else if (code == EOPNOTSUPP || code == ENOSYS) {
+    fault.why = "the device does not offer it";
+    fault.mend = "ask ibv_create_cq for all that the CQ will need";
+  } else {
+    fault.why = "likely: there are more completions in the CQ than it shall have entries; it stays as it was";
+  }
+  return fault;
+}
+
+Fault qp_refused(int code, ibv_qp_type type, const ibv_qp_cap& asked, const ibv_device_attr& device,
+                 const std::string& stranger) {
   Fault fault{"qp-refused", refused("ibv_create_qp", code) + " for " + std::string{type_name(type)}, "",
               "ask for what is needed: the limits of a device are not a recipe, and hold for one attribute at a time"};
   const std::array limits{Limit{"max_send_wr", asked.max_send_wr, "max_qp_wr", positive(device.max_qp_wr)},
@@ -93,6 +111,9 @@ Fault qp_refused(int code, ibv_qp_type type, const ibv_qp_cap& asked, const ibv_
                           Limit{"max_recv_sge", asked.max_recv_sge, "max_sge", positive(device.max_sge)}};
   if (const std::string text = exceeded(limits); !text.empty()) {
     fault.why = "asked for " + text;
+  } else if (!stranger.empty()) {
+    fault.why = stranger + " is of another context than the PD: each ibv_open_device is one, also for the same device";
+    fault.mend = "make the PD and all that the QP uses on one context";
   } else if (code == EOPNOTSUPP || code == ENOSYS) {
     fault.why = "the device does not offer this type";
     fault.mend = "use RC, UC or UD";
@@ -101,8 +122,11 @@ Fault qp_refused(int code, ibv_qp_type type, const ibv_qp_cap& asked, const ibv_
                 ", max_send_sge " + std::to_string(asked.max_send_sge) + ", max_inline_data " +
                 std::to_string(asked.max_inline_data) + ", max_recv_wr " + std::to_string(asked.max_recv_wr);
   } else {
-    fault.why = "likely, in this order: max_inline_data " + std::to_string(asked.max_inline_data) +
-                " is more than the device has; " + zero_it + "; the CQs or the SRQ are of another device";
+    fault.why = "likely, in this order: " +
+                (asked.max_inline_data == 0 ? std::string{}
+                                            : "max_inline_data " + std::to_string(asked.max_inline_data) +
+                                                  " is more than the device has; ") +
+                zero_it;
   }
   return fault;
 }
@@ -114,6 +138,56 @@ Fault srq_refused(int code, const ibv_srq_attr& asked, const ibv_device_attr& de
   return {"srq-refused", refused("ibv_create_srq", code),
           text.empty() ? "likely: max_wr is 0, or " + std::string{zero_it} : "asked for " + text,
           "ask for what is needed, within the limits of the device"};
+}
+
+Fault srq_change_refused(int code, const ibv_srq_attr& asked, int mask, std::uint64_t depth, std::uint64_t receives,
+                         const ibv_device_attr& device) {
+  Fault fault{"srq-refused", refused("ibv_modify_srq", code), "",
+              "ask for what is needed, within the limits of the device; the SRQ stays as it was"};
+  const bool changes_depth = (mask & IBV_SRQ_MAX_WR) != 0;
+  const std::uint64_t now = changes_depth ? asked.max_wr : depth;
+  if (changes_depth && asked.max_wr > positive(device.max_srq_wr)) {
+    fault.why = "max_wr " + std::to_string(asked.max_wr) +
+                " is above max_srq_wr of the device: " + std::to_string(device.max_srq_wr);
+  } else if (changes_depth && asked.max_wr < receives) {
+    fault.why = "max_wr " + std::to_string(asked.max_wr) + " is less than the receives that are posted: " +
+                std::to_string(receives);
+  } else if ((mask & IBV_SRQ_LIMIT) != 0 && asked.srq_limit > now) {
+    fault.why = "srq_limit " + std::to_string(asked.srq_limit) + " is above max_wr: " + std::to_string(now);
+  } else if (changes_depth && (device.device_cap_flags & IBV_DEVICE_SRQ_RESIZE) == 0) {
+    fault.why = "the device does not change max_wr: its device_cap_flags are without IBV_DEVICE_SRQ_RESIZE";
+    fault.mend = "ask ibv_create_srq for all that the SRQ will need; it stays as it was";
+  } else {
+    fault.why = "likely: " + std::string{zero_it};
+  }
+  return fault;
+}
+
+Fault mcast_refused(int code, const char* verb, ibv_qp_type type, const ibv_gid& group, bool is_attached) {
+  Fault fault{"mcast-refused", refused(verb, code), "", ""};
+  // ff00::/8, or an IPv4 address of 224.0.0.0/4 in the form of an IPv6 address.
+  constexpr std::array<std::uint8_t, 12> mapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+  const bool is_group = group.raw[0] == 0xff || (std::memcmp(group.raw, mapped.data(), mapped.size()) == 0 &&
+                                                 (group.raw[12] & 0xf0U) == 0xe0);
+  const bool attaches = std::string_view{verb} == "ibv_attach_mcast";
+  if (type != IBV_QPT_UD) {
+    fault.why = "only a UD QP can receive from a multicast group; this one is " + std::string{type_name(type)};
+    fault.mend = "make a QP of type IBV_QPT_UD for it";
+  } else if (!is_group) {
+    fault.why = "the GID is no address of a group: its first byte is " + hex(group.raw[0]) + ", not 0xff";
+    fault.mend = "the GID of a group begins with 0xff, or is an IPv4-mapped address of 224.0.0.0/4";
+  } else if (!attaches && !is_attached) {
+    fault.why = "the QP is not attached to this group";
+    fault.mend = "detach once for each ibv_attach_mcast that has answered 0, with the same GID and LID";
+  } else if (code == EOPNOTSUPP || code == ENOSYS) {
+    fault.why = "the device does not offer multicast";
+    fault.mend = "send a message to each receiver";
+  } else {
+    fault.why = code == ENOMEM ? "the device has no group, or no place in this one, left"
+                               : "likely: the LID is none of a group (on InfiniBand 0xc000 to 0xfffe)";
+    fault.mend = "compare with max_mcast_grp and max_mcast_qp_attach of the device, and with what the subnet manager gave";
+  }
+  return fault;
 }
 
 Fault mr_refused(int code, const Registration& asked, const ibv_device_attr& device) {
@@ -158,7 +232,7 @@ Fault ah_refused(int code, const ibv_ah_attr& asked, int link_layer) {
   Fault fault{"ah-refused", refused("ibv_create_ah", code), "",
               "zero the ibv_ah_attr, and fill port_num, is_global and grh"};
   if (link_layer == IBV_LINK_LAYER_ETHERNET && asked.is_global == 0) {
-    fault.why = "is_global is 0: RoCE has no LIDs, and an address without GRH is none";
+    fault.why = "is_global is 0: RoCE has no LIDs, and the address of the peer is the GID in grh";
   } else if (code == ENODATA) {
     fault.why = "the GID table is empty at sgid_index " + std::to_string(asked.grh.sgid_index);
   } else {

@@ -22,8 +22,19 @@ struct Kernel {
 
 [[nodiscard]] Fault open_refused(int code, const std::string& device);
 [[nodiscard]] Fault cq_refused(int code, int entries, int vector, const ibv_device_attr& device, int vectors);
-[[nodiscard]] Fault qp_refused(int code, ibv_qp_type type, const ibv_qp_cap& asked, const ibv_device_attr& device);
+[[nodiscard]] Fault resize_refused(int code, int entries, const ibv_device_attr& device);
+
+// `stranger`: what is of another context than the PD, "send_cq"; empty when nothing is.
+[[nodiscard]] Fault qp_refused(int code, ibv_qp_type type, const ibv_qp_cap& asked, const ibv_device_attr& device,
+                               const std::string& stranger = {});
 [[nodiscard]] Fault srq_refused(int code, const ibv_srq_attr& asked, const ibv_device_attr& device);
+
+// ibv_modify_srq, of an SRQ that was asked for with `depth` and holds so many receives.
+[[nodiscard]] Fault srq_change_refused(int code, const ibv_srq_attr& asked, int mask, std::uint64_t depth,
+                                       std::uint64_t receives, const ibv_device_attr& device);
+
+// ibv_attach_mcast and ibv_detach_mcast. `is_attached`: to just this group, as far as is known.
+[[nodiscard]] Fault mcast_refused(int code, const char* verb, ibv_qp_type type, const ibv_gid& group, bool is_attached);
 
 // `memlock` is RLIMIT_MEMLOCK in bytes, UINT64_MAX for none; `device` may be all zeros where it is not known.
 struct Registration {

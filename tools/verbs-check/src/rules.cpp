@@ -3,7 +3,12 @@
 #include "names.hpp"
 #include "transition.hpp"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <cerrno>
 
 namespace verbs_check {
 
@@ -29,6 +34,20 @@ bool is_atomic(ibv_wr_opcode opcode) {
 
 bool is_send(ibv_wr_opcode opcode) {
   return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_SEND_WITH_INV;
+}
+
+// Whether a part of it is mapped nowhere: what stays mapped after it was given back may belong to the program again.
+bool is_unmapped(std::uint64_t begin, std::uint64_t end) {
+  constexpr std::size_t pages = 64;
+  static const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  std::array<unsigned char, pages> answer{};
+  for (std::uint64_t at = begin / page * page; at < end; at += pages * page) {
+    const std::uint64_t bytes = std::min<std::uint64_t>(pages * page, end - at);
+    if (mincore(reinterpret_cast<void*>(at), bytes, answer.data()) != 0 && errno == ENOMEM) {
+      return true;
+    }
+  }
+  return false;
 }
 
 // The table of ibv_post_send(3): which operations a QP of this type offers.
@@ -101,6 +120,19 @@ std::optional<Fault> DataPath::fault_of_memory(const void* pd, const ibv_sge& ra
                  "register it with IBV_ACCESS_LOCAL_WRITE",
                  nullptr,
                  {region->mr}};
+  }
+  for (const GivenBack& part : region->given_back) {
+    const std::uint64_t begin = std::max(part.begin, range.addr);
+    const std::uint64_t end = std::min(part.end, range.addr + range.length);
+    if (begin < end && is_unmapped(begin, end)) {
+      return Fault{"freed-before-post",
+                   std::string{verb} + " with memory that " + part.function + " has given back",
+                   "the device still has the pages that were locked when the region was registered, but the program "
+                   "has them no more: nobody knows what is sent, and nobody can read what is received",
+                   "deregister memory before it is given back, and register anew what is allocated anew",
+                   nullptr,
+                   {region->mr}};
+    }
   }
   return std::nullopt;
 }

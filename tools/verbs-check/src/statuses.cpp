@@ -188,9 +188,6 @@ std::optional<Fault> DataPath::fault_of_status(const Queues& queues, const Reque
       causes.likely("the remote address and length leave the peer's memory region");
       if (is_send) {
         causes.likely("the peer has registered it without " + access_names(right_for(request->opcode)));
-        causes.likely("the peer's QP has no " + access_names(right_for(request->opcode)) +
-                      " in qp_access_flags (on "
-                      "Soft-RoCE that is REM_INV_REQ_ERR)");
       }
       causes.likely("the memory region belongs to another PD than the peer's QP");
       break;
@@ -204,7 +201,7 @@ std::optional<Fault> DataPath::fault_of_status(const Queues& queues, const Reque
                          (request->opcode == IBV_WR_RDMA_READ || request->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
                           request->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD),
                      "the QP at the other end has max_dest_rd_atomic 0");
-      causes.likely("the peer's qp_access_flags do not allow the operation (Soft-RoCE; hardware says REM_ACCESS_ERR)");
+      causes.likely("the peer's qp_access_flags do not allow the operation");
       causes.likely("the message is longer than the receive of the peer (hardware; on Soft-RoCE REM_OP_ERR)");
       causes.likely("max_dest_rd_atomic of the peer is 0, or smaller than max_rd_atomic here");
       causes.likely("an atomic is not on 8 bytes at a multiple of 8");
