@@ -1,4 +1,4 @@
-// The PD and send_cq are of the context of the cm_id, recv_cq is not: that one is named, and nothing else is said of it.
+// The PD and send_cq are of the context of the cm_id, recv_cq is not: that one is named, and nothing else is said.
 // says: rdma_create_qp with a CQ of another context than that of the cm_id
 // says: CQ #2 (made in main, cm-cq-other-context.cpp
 // says: or makes the QP with another CQ

@@ -12,7 +12,7 @@ int main() {
   void* context = nullptr;
   lab::check_minus_one(ibv_get_cq_event(events.channel, &cq, &context), "ibv_get_cq_event");
   ibv_ack_cq_events(cq, 1);
-  events.write();  // leaves a completion, and no event
+  events.write();                                                      // leaves a completion, and no event
   const int result = ibv_get_cq_event(events.channel, &cq, &context);  // here: cq-not-armed
   std::printf("ibv_get_cq_event: %s\n", result == 0 ? "an event" : std::strerror(errno));
   if (result == 0) {

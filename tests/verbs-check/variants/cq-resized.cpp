@@ -15,7 +15,7 @@ int main() {
   show("ibv_resize_cq", ibv_resize_cq(small.get(), 4));
   loop.connect();
   loop.post_receive();
-  loop.post_receive();  // no cq-overrun: there is room for four
+  loop.post_receive();                                         // no cq-overrun: there is room for four
   show("ibv_resize_cq", ibv_resize_cq(small.get(), 1 << 24));  // here: cq-refused
   loop.owner.reset();
   return 0;

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -53,8 +52,6 @@ std::string take_setting(const char* name) {
   _exit(2);
 }
 
-std::atomic<Checker*> instance{nullptr};
-
 std::int64_t now_ns(clockid_t clock) {
   timespec now{};
   clock_gettime(clock, &now);
@@ -63,17 +60,15 @@ std::int64_t now_ns(clockid_t clock) {
 
 }  // namespace
 
-Checker& Checker::get() {
+Checker& Checker::make() {
   // Never destroyed: verbs may be called until the very end.
   static auto* const checker = [] {
     auto* const made = new Checker;
-    instance.store(made, std::memory_order_release);
+    instance_.store(made, std::memory_order_release);
     return made;
   }();
   return *checker;
 }
-
-Checker* Checker::get_if_made() { return instance.load(std::memory_order_acquire); }
 
 Checker::Checker()
     : exit_code_{std::atoi(setting("VERBS_CHECK_EXIT_CODE"))}, is_strict_{*setting("VERBS_CHECK_STRICT") != '\0'} {
@@ -175,10 +170,7 @@ void Checker::note(const std::string& text) {
   }
 }
 
-int Checker::injected(const Call& call) {
-  if (injector_.is_idle()) {
-    return 0;
-  }
+int Checker::next_injected(const Call& call) {
   const std::lock_guard lock{mutex};
   return injector_.next(call.verb);
 }

@@ -13,6 +13,7 @@
 #include <sys/single_threaded.h>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -73,10 +74,13 @@ struct Call {
 class Checker {
 public:
   // Made at the first call; its settings come from the environment, where the command put them.
-  static Checker& get();
+  static Checker& get() {
+    Checker* const made = get_if_made();
+    return made != nullptr ? *made : make();
+  }
 
   // The same, but null before the first call. For hooks of functions that are called before anything is set up.
-  static Checker* get_if_made();
+  static Checker* get_if_made() { return instance_.load(std::memory_order_acquire); }
 
   // Whoever uses model, data or findings holds this. It is never held while a verb runs: some of them block.
   Mutex mutex;
@@ -106,7 +110,7 @@ public:
   void note(const std::string& text);
 
   // The errno value with which the call shall fail instead of being made, or 0.
-  int injected(const Call& call);
+  int injected(const Call& call) { return injector_.is_idle() ? 0 : next_injected(call); }
 
   // One line of the trace, if there is one. `arguments` is given the line to add the arguments of the call to, by the
   // names of its man page; it is called under the mutex, and only when there is a trace.
@@ -164,6 +168,9 @@ public:
 
 private:
   Checker();
+  static Checker& make();
+  static inline std::atomic<Checker*> instance_{nullptr};
+  int next_injected(const Call& call);
   void open_trace();
 
   // What was found more than once, and how much it is in all. Allocates nothing.

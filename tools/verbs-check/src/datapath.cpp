@@ -41,15 +41,6 @@ bool overlap(const ibv_sge& one, const ibv_sge& other) {
 
 }  // namespace
 
-Ranges::Ranges(const ibv_sge* list, int count) : count_{count > 0 ? static_cast<std::size_t>(count) : 0} {
-  if (count_ > 0) {
-    first_ = list[0];
-  }
-  if (count_ > 1) {
-    rest_.assign(list + 1, list + count_);
-  }
-}
-
 std::uint64_t Ranges::length() const {
   std::uint64_t length = 0;
   for (std::size_t i = 0; i < count_; ++i) {
@@ -106,10 +97,7 @@ Region DataPath::take_region(const void* mr) {
   return taken.mapped();
 }
 
-const Region* DataPath::region_of(std::uint32_t lkey, const void* pd) const {
-  if (last_region_.region != nullptr && last_region_.lkey == lkey && last_region_.pd == pd) {
-    return last_region_.region;
-  }
+const Region* DataPath::look_up_region(std::uint32_t lkey, const void* pd) const {
   const Region* found = nullptr;
   const auto [begin, end] = by_lkey_.equal_range(lkey);
   for (auto entry = begin; entry != end; ++entry) {
@@ -235,13 +223,9 @@ void DataPath::set_attributes(const void* qp, const ibv_qp_attr& attr, int mask)
   }
 }
 
-const Queues* DataPath::find(const void* qp) const { return const_cast<DataPath*>(this)->find(qp); }
-
-Queues* DataPath::find(const void* qp) {
-  if (last_qp_.qp != qp || qp == nullptr) {
-    const auto found = qps_.find(qp);
-    last_qp_ = {qp, found == qps_.end() ? nullptr : &found->second};
-  }
+Queues* DataPath::look_up_qp(const void* qp) {
+  const auto found = qps_.find(qp);
+  last_qp_ = {qp, found == qps_.end() ? nullptr : &found->second};
   return last_qp_.queues;
 }
 
@@ -255,21 +239,17 @@ void DataPath::take_cq(const void* cq) {
   cqs_.erase(cq);
 }
 
-Completions* DataPath::find_cq(const void* cq) {
-  if (last_cq_.cq != cq || cq == nullptr) {
-    const auto found = cqs_.find(cq);
-    last_cq_ = {cq, found == cqs_.end() ? nullptr : &found->second};
-  }
+Completions* DataPath::look_up_cq(const void* cq) {
+  const auto found = cqs_.find(cq);
+  last_cq_ = {cq, found == cqs_.end() ? nullptr : &found->second};
   return last_cq_.completions;
 }
 
-const void* DataPath::qp_of(std::uint32_t number, const void* cq) const {
-  if (last_number_.cq != cq || last_number_.number != number || last_number_.qp == nullptr) {
-    last_number_ = {cq, number, nullptr};
-    if (const auto found = cqs_.find(cq); found != cqs_.end()) {
-      const auto qp = found->second.qps.find(number);
-      last_number_.qp = qp == found->second.qps.end() ? nullptr : qp->second;
-    }
+const void* DataPath::look_up_number(std::uint32_t number, const void* cq) const {
+  last_number_ = {cq, number, nullptr};
+  if (const auto found = cqs_.find(cq); found != cqs_.end()) {
+    const auto qp = found->second.qps.find(number);
+    last_number_.qp = qp == found->second.qps.end() ? nullptr : qp->second;
   }
   return last_number_.qp;
 }
@@ -282,15 +262,21 @@ void DataPath::posted(const void* qp, const ibv_send_wr& request, const void* wh
     return;
   }
   received_.clear();  // the program has had its turn
-  Request posted{.wr_id = request.wr_id,
-                 .sequence = next_sequence(),
-                 .where = where,
-                 .is_send = true,
-                 .is_signalled = queues->all_signalled || (request.send_flags & IBV_SEND_SIGNALED) != 0,
-                 .is_inline = (request.send_flags & IBV_SEND_INLINE) != 0,
-                 .was_faulty = was_faulty,
-                 .opcode = request.opcode,
-                 .ranges = {request.sg_list, request.num_sge}};
+  // Bounded: a program that never polls a send would fill the memory of the checker.
+  if (queues->sends.size() > 2 * std::size_t{queues->asked.max_send_wr}) {
+    expect(queues->send_cq, queues->sends.front().is_signalled ? -1 : 0);
+    queues->sends.pop_front();
+  }
+  Request& posted = queues->sends.push();
+  posted.wr_id = request.wr_id;
+  posted.sequence = next_sequence();
+  posted.where = where;
+  posted.is_send = true;
+  posted.is_signalled = queues->all_signalled || (request.send_flags & IBV_SEND_SIGNALED) != 0;
+  posted.is_inline = (request.send_flags & IBV_SEND_INLINE) != 0;
+  posted.was_faulty = was_faulty;
+  posted.opcode = request.opcode;
+  posted.ranges.set(request.sg_list, request.num_sge);
   if (request.opcode == IBV_WR_ATOMIC_CMP_AND_SWP || request.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
     posted.remote_addr = request.wr.atomic.remote_addr;
     posted.rkey = request.wr.atomic.rkey;
@@ -302,21 +288,17 @@ void DataPath::posted(const void* qp, const ibv_send_wr& request, const void* wh
   if (!was_faulty && !posted.is_inline && reads_memory(posted)) {
     posted.hash = hash_of(posted, queues->pd);
   }
-  // Bounded: a program that never polls a send would fill the memory of the checker.
-  if (queues->sends.size() > 2 * std::size_t{queues->asked.max_send_wr}) {
-    expect(queues->send_cq, queues->sends.front().is_signalled ? -1 : 0);
-    queues->sends.pop_front();
+  if (posted.is_signalled) {
+    expect(queues->send_cq, 1);
   }
-  expect(queues->send_cq, posted.is_signalled ? 1 : 0);
-  queues->sends.push_back(std::move(posted));
 }
 
-Request DataPath::receive_request(const ibv_recv_wr& request, const void* where, bool was_faulty) {
-  return {.wr_id = request.wr_id,
-          .sequence = next_sequence(),
-          .where = where,
-          .was_faulty = was_faulty,
-          .ranges = {request.sg_list, request.num_sge}};
+void DataPath::fill(Request& receive, const ibv_recv_wr& request, const void* where, bool was_faulty) {
+  receive.wr_id = request.wr_id;
+  receive.sequence = next_sequence();
+  receive.where = where;
+  receive.was_faulty = was_faulty;
+  receive.ranges.set(request.sg_list, request.num_sge);
 }
 
 void DataPath::posted(const void* qp, const ibv_recv_wr& request, const void* where, bool was_faulty) {
@@ -330,7 +312,7 @@ void DataPath::posted(const void* qp, const ibv_recv_wr& request, const void* wh
     queues->receives.pop_front();
   }
   expect(queues->recv_cq, 1);
-  queues->receives.push_back(receive_request(request, where, was_faulty));
+  fill(queues->receives.push(), request, where, was_faulty);
 }
 
 void DataPath::posted_srq(const void* srq, const ibv_recv_wr& request, const void* where, bool was_faulty) {
@@ -338,7 +320,7 @@ void DataPath::posted_srq(const void* srq, const ibv_recv_wr& request, const voi
     if (found->second.receives.size() > 2 * std::size_t{found->second.depth}) {
       found->second.receives.pop_front();
     }
-    found->second.receives.push_back(receive_request(request, where, was_faulty));
+    fill(found->second.receives.push(), request, where, was_faulty);
   }
 }
 

@@ -40,8 +40,15 @@ struct Region {
 // The SGEs of a request: copied, for the program may use its own again at once. Nearly always there is one.
 class Ranges {
 public:
-  Ranges() = default;
-  Ranges(const ibv_sge* list, int count);
+  void set(const ibv_sge* list, int count) {
+    count_ = count > 0 ? static_cast<std::size_t>(count) : 0;
+    if (count_ > 0) {
+      first_ = list[0];
+    }
+    if (count_ > 1) {
+      rest_.assign(list + 1, list + count_);
+    }
+  }
 
   [[nodiscard]] std::size_t size() const { return count_; }
   [[nodiscard]] const ibv_sge& at(std::size_t i) const { return i == 0 ? first_ : rest_.at(i - 1); }
@@ -82,7 +89,7 @@ public:
   [[nodiscard]] const Request& front() const { return *begin(); }
   [[nodiscard]] const Request& back() const { return items_.back(); }
 
-  void push_back(Request&& request) { items_.push_back(std::move(request)); }
+  Request& push() { return items_.emplace_back(); }  // a new one at the end, to be filled
   void pop_back() { items_.pop_back(); }
   void pop_front() { erase_to(begin() + 1); }
   void clear() { erase_to(end()); }
@@ -166,8 +173,10 @@ public:
   Queues take_qp(const void* qp);  // removes and returns them; empty ones when there are none
   void set_state(const void* qp, ibv_qp_state state);
   void set_attributes(const void* qp, const ibv_qp_attr& attr, int mask);
-  [[nodiscard]] const Queues* find(const void* qp) const;
-  [[nodiscard]] Queues* find(const void* qp);
+  [[nodiscard]] const Queues* find(const void* qp) const { return const_cast<DataPath*>(this)->find(qp); }
+  [[nodiscard]] Queues* find(const void* qp) {
+    return last_qp_.qp == qp && qp != nullptr ? last_qp_.queues : look_up_qp(qp);
+  }
 
   // A living QP or SRQ of this data path.
   [[nodiscard]] bool knows(const void* queue) const { return find(queue) != nullptr || srqs_.contains(queue); }
@@ -178,10 +187,16 @@ public:
   void add_cq(const void* cq, std::uint32_t entries);
   void take_cq(const void* cq);
   void unwatch_cq(const void* cq);  // it is polled by ways that are not modelled: nor can its QPs be judged
-  [[nodiscard]] Completions* find_cq(const void* cq);
+  [[nodiscard]] Completions* find_cq(const void* cq) {
+    return last_cq_.cq == cq && cq != nullptr ? last_cq_.completions : look_up_cq(cq);
+  }
 
   // The QP with this number whose completions come to this CQ, or null.
-  [[nodiscard]] const void* qp_of(std::uint32_t number, const void* cq) const;
+  [[nodiscard]] const void* qp_of(std::uint32_t number, const void* cq) const {
+    return last_number_.cq == cq && last_number_.number == number && last_number_.qp != nullptr
+               ? last_number_.qp
+               : look_up_number(number, cq);
+  }
 
   // What is wrong with one request, before it is posted.
   [[nodiscard]] std::vector<Fault> faults_of_send(const void* qp, const ibv_send_wr& request) const;
@@ -222,7 +237,17 @@ private:
     std::uint64_t sequence;
   };
 
-  [[nodiscard]] const Region* region_of(std::uint32_t lkey, const void* pd) const;
+  [[nodiscard]] const Region* region_of(std::uint32_t lkey, const void* pd) const {
+    return last_region_.region != nullptr && last_region_.lkey == lkey && last_region_.pd == pd
+               ? last_region_.region
+               : look_up_region(lkey, pd);
+  }
+
+  // What was not looked up last.
+  [[nodiscard]] Queues* look_up_qp(const void* qp);
+  [[nodiscard]] Completions* look_up_cq(const void* cq);
+  [[nodiscard]] const void* look_up_number(std::uint32_t number, const void* cq) const;
+  [[nodiscard]] const Region* look_up_region(std::uint32_t lkey, const void* pd) const;
   [[nodiscard]] std::optional<Fault> fault_of_memory(const void* pd, const ibv_sge& range, bool is_written,
                                                      const char* verb) const;
   template <class Uses>
@@ -231,7 +256,7 @@ private:
   [[nodiscard]] std::optional<Fault> fault_of_capacity(const void* cq) const;
   void faults_of_list(const void* pd, const ibv_recv_wr& request, const char* verb, std::uint32_t max_sge,
                       std::vector<Fault>& faults) const;
-  [[nodiscard]] Request receive_request(const ibv_recv_wr& request, const void* where, bool was_faulty);
+  void fill(Request& receive, const ibv_recv_wr& request, const void* where, bool was_faulty);
   [[nodiscard]] std::uint64_t hash_of(const Request& request, const void* pd) const;
   void expect(const void* cq, std::ptrdiff_t count);
   void expect(const Queues& queues, std::ptrdiff_t sign);

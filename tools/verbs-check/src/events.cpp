@@ -42,9 +42,8 @@ std::uint64_t Events::unacked(const void* cq) const {
 }
 
 bool Events::can_come(const void* channel) const {
-  return std::ranges::any_of(queues_, [&](const auto& entry) {
-    return entry.second.channel == channel && entry.second.is_armed();
-  });
+  return std::ranges::any_of(
+      queues_, [&](const auto& entry) { return entry.second.channel == channel && entry.second.is_armed(); });
 }
 
 std::vector<const void*> Events::waiting(const void* channel) const {

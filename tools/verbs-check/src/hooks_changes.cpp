@@ -72,7 +72,7 @@ Group group_of(const ibv_qp* qp, const ibv_gid* gid, std::uint16_t lid) {
 const void* living(const Group& group) {
   const auto found = groups.find(group);
   return found != groups.end() && Checker::get().model.living(found->second.get()) != nullptr ? found->second.get()
-                                                                                               : nullptr;
+                                                                                              : nullptr;
 }
 
 bool is_living(const Group& group) {

@@ -32,6 +32,9 @@ constexpr std::size_t contexts = 64;
 std::array<Original, contexts> originals;
 
 const ibv_context_ops& original(const ibv_context* context) {
+  if (originals.front().context.load(std::memory_order_acquire) == context) {  // nearly always there is one
+    return originals.front().ops;
+  }
   for (const Original& entry : originals) {
     if (entry.context.load(std::memory_order_acquire) == context) {
       return entry.ops;
@@ -257,19 +260,15 @@ struct Waiting {
 Waiting& waiting_for(const void* cq) {
   // A program may poll two in turn.
   static thread_local std::array<Waiting, 4> slots __attribute__((tls_model("initial-exec")));
-  Waiting& slot = slots.at((reinterpret_cast<std::uintptr_t>(cq) >> 6U) % slots.size());
+  Waiting& slot = slots[(reinterpret_cast<std::uintptr_t>(cq) >> 6U) % slots.size()];
   if (slot.cq != cq) {
     slot = {.cq = cq};
   }
   return slot;
 }
 
-// By far the most frequent way through the checker: nothing to note, and next to nothing to pay.
-void polled_in_vain(const Call& call, const void* cq) {
-  Waiting& waiting = waiting_for(cq);
-  if (++waiting.polls < waiting.next) {
-    return;
-  }
+// It is time to look at the clock.
+__attribute__((noinline)) void waited(const Call& call, const void* cq, Waiting& waiting) {
   Checker& checker = Checker::get();
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);
@@ -340,13 +339,18 @@ int give_taken(ibv_cq* cq, int entries, ibv_wc* completions) {
 }
 
 // What was taken, and what the CQ has.
-int poll(ibv_cq* cq, int entries, ibv_wc* completions) {
-  const int first = taken_count.load(std::memory_order_relaxed) == 0 ? 0 : give_taken(cq, entries, completions);
+__attribute__((noinline)) int poll_with_taken(ibv_cq* cq, int entries, ibv_wc* completions) {
+  const int first = give_taken(cq, entries, completions);
   if (first == entries) {
     return first;
   }
   const int more = original(cq->context).poll_cq(cq, entries - first, completions + first);
   return more < 0 && first == 0 ? more : first + std::max(more, 0);
+}
+
+int poll(ibv_cq* cq, int entries, ibv_wc* completions) {
+  return taken_count.load(std::memory_order_relaxed) == 0 ? original(cq->context).poll_cq(cq, entries, completions)
+                                                          : poll_with_taken(cq, entries, completions);
 }
 
 int req_notify_cq(ibv_cq* cq, int solicited_only) {
@@ -360,15 +364,9 @@ int req_notify_cq(ibv_cq* cq, int solicited_only) {
   return result;
 }
 
-int poll_cq(ibv_cq* cq, int entries, ibv_wc* completions) {
-  const Call call{"ibv_poll_cq", __builtin_return_address(0)};
+// Something was found, or the verb has failed.
+__attribute__((noinline)) void polled(const Call& call, ibv_cq* cq, int entries, int found, ibv_wc* completions) {
   Checker& checker = Checker::get();
-  const int code = checker.injected(call);
-  const int found = code != 0 ? -code : poll(cq, entries, completions);
-  if (found == 0) {
-    polled_in_vain(call, cq);
-    return 0;
-  }
   waiting_for(cq) = {.cq = cq};
   std::vector<const void*> failed;
   {
@@ -401,6 +399,18 @@ int poll_cq(ibv_cq* cq, int entries, ibv_wc* completions) {
                  .qp = checker.name_of_qp(completion.qp_num, cq)});
     }
   });
+}
+
+int poll_cq(ibv_cq* cq, int entries, ibv_wc* completions) {
+  const Call call{"ibv_poll_cq", __builtin_return_address(0)};
+  const int code = Checker::get().injected(call);
+  const int found = code != 0 ? -code : poll(cq, entries, completions);
+  if (found != 0) {
+    polled(call, cq, entries, found, completions);
+  } else if (Waiting& waiting = waiting_for(cq); ++waiting.polls >= waiting.next) {
+    // By far the most frequent way through the checker goes by this: nothing to note, and next to nothing to pay.
+    waited(call, cq, waiting);
+  }
   return found;
 }
 

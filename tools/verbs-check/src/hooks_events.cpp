@@ -170,7 +170,8 @@ bool before_waiting(const Call& call, ibv_comp_channel* channel) {
     checker.report(
         call, "cq-not-armed", "ibv_get_cq_event waits on a channel none of whose CQs is armed",
         object == nullptr ? "" : describe(*object, resolve),
-        "ibv_req_notify_cq gives at most one event, however often it was called before; completions without it give none, "
+        "ibv_req_notify_cq gives at most one event, however often it was called before; completions without it give "
+        "none, "
         "and the wait never ends",
         "ibv_req_notify_cq before the first wait and again after each event, then poll until the CQ is empty");
     return false;

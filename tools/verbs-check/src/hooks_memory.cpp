@@ -17,8 +17,7 @@ namespace {
 template <class Length>
 bool matters(const void* begin, Length length) {
   const Checker* const checker = Checker::get_if_made();
-  return checker != nullptr &&
-         checker->data.may_be_registered(reinterpret_cast<std::uintptr_t>(begin), length) &&
+  return checker != nullptr && checker->data.may_be_registered(reinterpret_cast<std::uintptr_t>(begin), length) &&
          !Mutex::is_held_here() && !Depth::is_inside();
 }
 

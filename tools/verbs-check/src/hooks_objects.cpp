@@ -129,15 +129,15 @@ ibv_mr* register_memory(const Call& call, ibv_pd* pd, const void* memory, std::u
       mr->lkey = virtual_lkey(mr->lkey);
     }
     with_data([&](DataPath& data) {
-      data.add_region({.mr = mr,
-                       .pd = base_pd(pd),
-                       .begin = begin,
-                       .length = mr->length,
-                       .access = access,
-                       .lkey = mr->lkey,
-                       .rkey = mr->rkey,
-                       .has_memory = begin == reinterpret_cast<std::uintptr_t>(memory) &&
-                                     (access & IBV_ACCESS_ON_DEMAND) == 0});
+      data.add_region(
+          {.mr = mr,
+           .pd = base_pd(pd),
+           .begin = begin,
+           .length = mr->length,
+           .access = access,
+           .lkey = mr->lkey,
+           .rkey = mr->rkey,
+           .has_memory = begin == reinterpret_cast<std::uintptr_t>(memory) && (access & IBV_ACCESS_ON_DEMAND) == 0});
     });
   }
   return mr;

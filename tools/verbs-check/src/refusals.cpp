@@ -123,9 +123,9 @@ Fault qp_refused(int code, ibv_qp_type type, const ibv_qp_cap& asked, const ibv_
                 std::to_string(asked.max_inline_data) + ", max_recv_wr " + std::to_string(asked.max_recv_wr);
   } else {
     fault.why = "likely, in this order: " +
-                (asked.max_inline_data == 0 ? std::string{}
-                                            : "max_inline_data " + std::to_string(asked.max_inline_data) +
-                                                  " is more than the device has; ") +
+                (asked.max_inline_data == 0
+                     ? std::string{}
+                     : "max_inline_data " + std::to_string(asked.max_inline_data) + " is more than the device has; ") +
                 zero_it;
   }
   return fault;
@@ -150,8 +150,8 @@ Fault srq_change_refused(int code, const ibv_srq_attr& asked, int mask, std::uin
     fault.why = "max_wr " + std::to_string(asked.max_wr) +
                 " is above max_srq_wr of the device: " + std::to_string(device.max_srq_wr);
   } else if (changes_depth && asked.max_wr < receives) {
-    fault.why = "max_wr " + std::to_string(asked.max_wr) + " is less than the receives that are posted: " +
-                std::to_string(receives);
+    fault.why = "max_wr " + std::to_string(asked.max_wr) +
+                " is less than the receives that are posted: " + std::to_string(receives);
   } else if ((mask & IBV_SRQ_LIMIT) != 0 && asked.srq_limit > now) {
     fault.why = "srq_limit " + std::to_string(asked.srq_limit) + " is above max_wr: " + std::to_string(now);
   } else if (changes_depth && (device.device_cap_flags & IBV_DEVICE_SRQ_RESIZE) == 0) {
@@ -167,8 +167,8 @@ Fault mcast_refused(int code, const char* verb, ibv_qp_type type, const ibv_gid&
   Fault fault{"mcast-refused", refused(verb, code), "", ""};
   // ff00::/8, or an IPv4 address of 224.0.0.0/4 in the form of an IPv6 address.
   constexpr std::array<std::uint8_t, 12> mapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-  const bool is_group = group.raw[0] == 0xff || (std::memcmp(group.raw, mapped.data(), mapped.size()) == 0 &&
-                                                 (group.raw[12] & 0xf0U) == 0xe0);
+  const bool is_group = group.raw[0] == 0xff ||
+                        (std::memcmp(group.raw, mapped.data(), mapped.size()) == 0 && (group.raw[12] & 0xf0U) == 0xe0);
   const bool attaches = std::string_view{verb} == "ibv_attach_mcast";
   if (type != IBV_QPT_UD) {
     fault.why = "only a UD QP can receive from a multicast group; this one is " + std::string{type_name(type)};
@@ -185,7 +185,8 @@ Fault mcast_refused(int code, const char* verb, ibv_qp_type type, const ibv_gid&
   } else {
     fault.why = code == ENOMEM ? "the device has no group, or no place in this one, left"
                                : "likely: the LID is none of a group (on InfiniBand 0xc000 to 0xfffe)";
-    fault.mend = "compare with max_mcast_grp and max_mcast_qp_attach of the device, and with what the subnet manager gave";
+    fault.mend =
+        "compare with max_mcast_grp and max_mcast_qp_attach of the device, and with what the subnet manager gave";
   }
   return fault;
 }

@@ -138,14 +138,14 @@ std::optional<Fault> DataPath::fault_of_memory(const void* pd, const ibv_sge& ra
 }
 
 std::optional<Fault> DataPath::fault_of_capacity(const void* cq) const {
-  const auto found = cqs_.find(cq);
-  if (found == cqs_.end() || !found->second.is_watched || found->second.outstanding < found->second.entries) {
+  const Completions* const found = const_cast<DataPath*>(this)->find_cq(cq);
+  if (found == nullptr || !found->is_watched || found->outstanding < found->entries) {
     return std::nullopt;
   }
   return Fault{
       "cq-overrun",
-      "request " + std::to_string(found->second.outstanding + 1) +
-          " that can leave a completion in a CQ that was asked for " + std::to_string(found->second.entries),
+      "request " + std::to_string(found->outstanding + 1) + " that can leave a completion in a CQ that was asked for " +
+          std::to_string(found->entries),
       "a CQ that is full loses completions: on hardware it is dead then (IBV_EVENT_CQ_ERR) and the QP goes to ERR; "
       "Soft-RoCE drops them silently and raises the event",
       "ask ibv_create_cq for at least max_send_wr and max_recv_wr of all its QPs together, or poll before posting "

@@ -194,10 +194,10 @@ void judge_ranges(const Transition& transition, const std::string& step, std::ve
 void judge_rest(const Transition& transition, const std::string& step, std::vector<Fault>& faults) {
   const ibv_qp_attr& attr = *transition.attr;
   if ((transition.mask & IBV_QP_TIMEOUT) != 0 && attr.timeout == 0 && target(transition) == IBV_QPS_RTS) {
-    faults.push_back(
-        {"qp-timeout-zero", step + " with timeout 0",
-         "0 is no short timeout but none: nothing is sent again because time has passed, and when the last packet is lost the request never ends",
-         "set timeout to 14 (67 ms) or so: 4.096 us times 2 to the power of it"});
+    faults.push_back({"qp-timeout-zero", step + " with timeout 0",
+                      "0 is no short timeout but none: nothing is sent again because time has passed, and when the "
+                      "last packet is lost the request never ends",
+                      "set timeout to 14 (67 ms) or so: 4.096 us times 2 to the power of it"});
   }
   if ((transition.mask & IBV_QP_PORT) != 0 && transition.port_state != IBV_PORT_ACTIVE &&
       transition.port_state != IBV_PORT_NOP) {
