@@ -2,6 +2,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <system_error>
@@ -21,7 +22,9 @@ std::vector<ibv_gid_entry> gid_table(ibv_context* context) {
     }
     size += static_cast<std::size_t>(attr.gid_tbl_len);
   }
-  std::vector<ibv_gid_entry> table(size);
+  // The call passes the length of the array on in 16 bits: a longer one is EINVAL.
+  constexpr std::size_t most = 0xffffU / sizeof(ibv_gid_entry);  // 2047
+  std::vector<ibv_gid_entry> table(std::min(size, most));
   const auto used = ibv_query_gid_table(context, table.data(), table.size(), 0);
   if (used < 0) {  // a convention of its own: the errno value, negative
     throw std::system_error(static_cast<int>(-used), std::generic_category(), "ibv_query_gid_table");
