@@ -15,7 +15,8 @@ image_optional_modules=(crc32_generic)
 testbed_image() {
   image_locate
   if [[ ! -e $image_kernel/release || ! -e $image_initramfs ]]; then
-    mkdir -p "$LAB_CACHE" || fail "cannot create $LAB_CACHE"
+    { mkdir -p "$LAB_CACHE" && [[ -w $LAB_CACHE ]]; } 2>/dev/null ||
+      fail "cannot write to $LAB_CACHE, where the hosts' kernel is kept: make it a folder of this user, or set LAB_CACHE to another one"
     # The lock must be one for all checkouts which share the cache.
     LAB_STATE=$LAB_CACHE with_lock image image_make || exit
   fi

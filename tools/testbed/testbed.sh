@@ -329,9 +329,9 @@ testbed_ssh() {
   [[ -e /proc/self/fd/0 ]] || exec </dev/null
   [[ -e /proc/self/fd/1 ]] || exec >/dev/null
   [[ -e /proc/self/fd/2 ]] || exec 2>/dev/null
-  trap 'ended=130; kill "$ssh"' INT
-  trap 'ended=143; kill "$ssh"' TERM
-  trap 'ended=129; kill "$ssh"' HUP
+  trap 'ended=130; kill "$ssh" 2>/dev/null' INT
+  trap 'ended=143; kill "$ssh" 2>/dev/null' TERM
+  trap 'ended=129; kill "$ssh" 2>/dev/null' HUP
 
   # The ssh server hangs up on the sixth connection at a time that has not said who it is. So four at a time connect; ssh
   # runs its LocalCommand when it is through.
@@ -346,7 +346,7 @@ testbed_ssh() {
   if [[ /proc/self/fd/1 -ef /proc/self/fd/2 ]]; then both=1; fi
   testbed_ssh_begin "$@" <&0 >"/proc/self/fd/$pipe" &
   ssh=$!
-  { cat || { status=$?; kill "$ssh"; exit "$status"; }; } <"/proc/self/fd/$pipe" {pipe}>&- {slot}>&- &
+  { cat || { status=$?; kill "$ssh" 2>/dev/null; exit "$status"; }; } <"/proc/self/fd/$pipe" {pipe}>&- {slot}>&- &
   relay=$!
   exec {pipe}>&-
 
