@@ -240,7 +240,7 @@ labs_check_one() {
     grep -q 'error: \|undefined reference\|multiple definition' "$log" || log=$sanitized.log
   else
     # The compiler's warnings are shown, not judged.
-    grep -A 3 'warning: ' "$program.log" | sed "s,^$LAB_ROOT/,," >&2 || true
+    grep -A 3 'warning: ' "$program.log" | sed "s,^$LAB_ROOT/,," | LC_ALL=C tr '\000-\010\013-\037\177' '?' >&2 || true
   fi
   if [[ -z $log && $# -eq 1 ]] && labs_is_served "$name"; then
     labs_ask_judge "$program" "$sanitized" "$out" || status=1
