@@ -155,7 +155,7 @@ void judge_path(const Transition& transition, const std::string& step, std::vect
     faults.push_back({"qp-mtu-above-active",
                       step + " with path_mtu " + std::to_string(128U << attr.path_mtu) +
                           ", but the port's active MTU is " + std::to_string(128U << transition.active_mtu),
-                      "packets of that size are dropped: the QP looks connected, and requests end with RETRY_EXC_ERR; "
+                      "packets of that size do not get through: the QP looks connected, and requests fail or never end; "
                       "Soft-RoCE takes it, and within one host it even works",
                       "use the smaller active_mtu of both ports"});
   }
