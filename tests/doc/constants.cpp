@@ -233,8 +233,8 @@ constexpr std::array send_flags{
     ROW(IBV_SEND_SOLICITED, "wake a receiver that has armed for solicited events only",
         "唤醒只为 solicited 事件请求了通知的接收方"),
     ROW(IBV_SEND_INLINE, "copy the data at the post; no lkey is needed", "提交时就复制数据；不需要 lkey"),
-    ROW(IBV_SEND_IP_CSUM, "let the device compute IP checksums (raw packets, UD)",
-        "由设备计算 IP 校验和（raw packet、UD）"),
+    ROW(IBV_SEND_IP_CSUM, "let the device compute the checksums of IPv4 and of TCP or UDP (raw packets, UD)",
+        "由设备计算 IPv4 和 TCP/UDP 的校验和（raw packet、UD）"),
 };
 
 constexpr std::array statuses{
@@ -282,7 +282,8 @@ constexpr std::array wc_opcodes{
 constexpr std::array wc_flags{
     ROW(IBV_WC_GRH, "a GRH stands in the first 40 bytes (UD)", "开头 40 字节是 GRH（UD）"),
     ROW(IBV_WC_WITH_IMM, "`imm_data` is valid, in network byte order", "`imm_data` 有效，网络字节序"),
-    ROW(IBV_WC_IP_CSUM_OK, "the device has found the IP checksums right", "设备检查过 IP 校验和，没有错"),
+    ROW(IBV_WC_IP_CSUM_OK, "the device has found the checksums of IPv4 and of TCP or UDP right",
+        "设备检查过 IPv4 和 TCP/UDP 的校验和，没有错"),
     ROW(IBV_WC_WITH_INV, "`invalidated_rkey` is valid", "`invalidated_rkey` 有效"),
 };
 
