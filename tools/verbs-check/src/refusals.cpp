@@ -178,7 +178,7 @@ Fault mcast_refused(int code, const char* verb, ibv_qp_type type, const ibv_gid&
     fault.mend = "the GID of a group begins with 0xff, or is an IPv4-mapped address of 224.0.0.0/4";
   } else if (!attaches && !is_attached) {
     fault.why = "the QP is not attached to this group";
-    fault.mend = "detach once for each ibv_attach_mcast that has answered 0, with the same GID and LID";
+    fault.mend = "detach once from each group that ibv_attach_mcast has answered 0 for, with the same GID and LID";
   } else if (code == EOPNOTSUPP || code == ENOSYS) {
     fault.why = "the device does not offer multicast";
     fault.mend = "send a message to each receiver";

@@ -204,7 +204,7 @@ std::optional<Fault> DataPath::fault_of_status(const Queues& queues, const Reque
       causes.likely("the peer's qp_access_flags do not allow the operation");
       causes.likely("the message is longer than the receive of the peer (hardware; on Soft-RoCE REM_OP_ERR)");
       causes.likely("max_dest_rd_atomic of the peer is 0, or smaller than max_rd_atomic here");
-      causes.likely("an atomic is not on 8 bytes at a multiple of 8");
+      causes.likely("the remote address of an atomic is no multiple of 8");
       break;
     case IBV_WC_REM_OP_ERR:
       causes.certain(is_send && peer != nullptr && !peer->receives.empty() &&
