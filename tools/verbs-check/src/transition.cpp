@@ -152,12 +152,13 @@ void judge_path(const Transition& transition, const std::string& step, std::vect
                       "path_mtu is an enumeration, not a number of bytes; Soft-RoCE takes any value, and cuts it off",
                       "set path_mtu to the smaller active_mtu of both ports"});
   } else if ((transition.mask & IBV_QP_PATH_MTU) != 0 && attr.path_mtu > transition.active_mtu) {
-    faults.push_back({"qp-mtu-above-active",
-                      step + " with path_mtu " + std::to_string(128U << attr.path_mtu) +
-                          ", but the port's active MTU is " + std::to_string(128U << transition.active_mtu),
-                      "packets of that size do not get through: the QP looks connected, and requests fail or never end; "
-                      "Soft-RoCE takes it, and within one host it even works",
-                      "use the smaller active_mtu of both ports"});
+    faults.push_back(
+        {"qp-mtu-above-active",
+         step + " with path_mtu " + std::to_string(128U << attr.path_mtu) + ", but the port's active MTU is " +
+             std::to_string(128U << transition.active_mtu),
+         "packets of that size do not get through: the QP looks connected, and requests fail or never end; "
+         "Soft-RoCE takes it, and within one host it even works",
+         "use the smaller active_mtu of both ports"});
   }
 }
 
