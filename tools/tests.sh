@@ -5,8 +5,8 @@
 # jsonschema: what is written as data. The rest: lint.
 packages_test=(clang clang-format clang-tidy shellcheck git jq python3-jsonschema procps gdb rdmacm-utils perftest)
 
-# tests_run [--full] [CTEST ARGS]: the arguments go to ctest, for instance -L unit or -R chapter.01. Of two tests that try
-# each of many with each of many others, a part is enough every day; --full is all of it.
+# tests_run [--full] [CTEST ARGS]: the arguments go to ctest, for instance -L unit or -R chapter.01. Hostile
+# programs are handed in for a quarter of the labs each, which is enough every day; --full: for all of them.
 tests_run() {
   if [[ ${1-} == --full ]]; then
     export LAB_FULL=1

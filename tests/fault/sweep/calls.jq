@@ -1,5 +1,5 @@
 # From the trace of a clean run the calls to fail, one a line: verb, how-manieth, what stays alive with it, what the peer
-# needs. Of the calls at one place the first; with --arg full 1 the last one too.
+# needs. Of a verb that is called at one place more than four times: the first, second, middle and last call.
 #
 #   what stays: for a verb that destroys, the object and all that it uses: none of it can be released then
 #   the peer:   "needs" this side up to its last send, "may" need it until its last completion, then is "done"
@@ -25,7 +25,7 @@ def last_of($verb): map(select(.verb == $verb) | .position) | max // -1;
 | map(select(.verb | test("^ibv_(free_device_list|ack_.*|poll_cq)$") | not))
 | unique_by(.verb, .n)
 | group_by(.verb, .where)[]
-| .[0], (if $full != "" and length > 1 then .[-1] else empty end)
+| if length <= 4 then .[] else .[0, 1, (length / 2 | floor), length - 1] end
 | . as $call
 | [ .verb,
     .n,
