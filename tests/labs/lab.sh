@@ -71,7 +71,7 @@ for ((worker = 0; worker < workers; ++worker)); do
   for ((at = worker; at < ${#variants[@]}; at += workers)); do mine+=("${variants[at]}"); done
   if ((worker % 2)); then host=client; else host=server; fi
   orders ${mine[@]+"${mine[@]}"} >"$WORK/orders.$host"
-  LAB_TIME_SCALE=$((4 * ${LAB_TIME_SCALE:-1})) labs_judge "$number" "$host" --alone --all "$WORK/orders.$host" || true &
+  LAB_TIME_SCALE=$((2 * ${LAB_TIME_SCALE:-1})) labs_judge "$number" "$host" --alone --all "$WORK/orders.$host" || true &
 done
 wait
 

@@ -224,7 +224,8 @@ private:
   }
 
   // The runs of all checks that are still open. When the first check has passed they are made side by side, so that no
-  // host waits for the other one; for whoever fails a later check that is a moment more, and for all others less.
+  // host waits for the other one; for whoever fails a later check that is a moment more, and for all others less. With
+  // one host there is nothing to win.
   [[nodiscard]] std::vector<Run> runs_of_open() const {
     std::vector<Run> runs;
     for (std::size_t at = 0; at < lab_.checks.size(); ++at) {
@@ -254,7 +255,7 @@ private:
       now.push_back(at);
       runs.insert(runs.end(), check.runs.begin(), check.runs.end());
     }
-    if (!now.empty() && std::ranges::find(open_, false) != open_.end()) {
+    if (session_.shares() && !now.empty() && std::ranges::find(open_, false) != open_.end()) {
       runs = runs_of_open();
     }
     make(std::move(runs));

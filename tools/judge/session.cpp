@@ -446,6 +446,8 @@ struct Session::State {
     }
   }
 
+  [[nodiscard]] bool shares() const { return setup.share && !boxes.peer_command.empty(); }
+
   // All runs, several at a time.
   Outcomes run(const std::vector<Run>& runs) {
     if (!boxes.own) {
@@ -459,7 +461,7 @@ struct Session::State {
     items.reserve(runs.size());
     // For a few runs it is not worth starting it.
     constexpr std::size_t few = 2;
-    const bool share = setup.share && !boxes.peer_command.empty() && (boxes.peer || runs.size() > few);
+    const bool share = shares() && (boxes.peer || runs.size() > few);
     for (const Run& run : runs) {
       items.push_back(prepare(run));
       const bool stays = run.here || !run.tool.empty() || run.peer ||
@@ -507,6 +509,8 @@ Session::~Session() = default;
 std::string Session::log() const { return state_->log; }
 
 std::string Session::device() const { return state_->device; }
+
+bool Session::shares() const { return state_->shares(); }
 
 Outcomes Session::run(const std::vector<Run>& runs) {
   // A box from before may have ended with its host, which somebody has stopped: that is worth a second try.

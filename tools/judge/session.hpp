@@ -62,6 +62,9 @@ public:
   /// Makes the runs, several at a time, and returns what became of them. Throws Trouble when a box is gone.
   Outcomes run(const std::vector<Run>& runs);
 
+  /// Whether runs without a peer are spread over both hosts.
+  [[nodiscard]] bool shares() const;
+
   /// All that the runs so far have done, for reading: how each ended, what it printed, which verbs it called.
   [[nodiscard]] std::string log() const;
 
