@@ -78,7 +78,7 @@ while read -r name program side _; do
 done <"$folder/items"
 # The longest first; then by verb, so that a chapter which waits for its peer has others beside it.
 { cat "$folder/polls"; sort -t . -k 3 "$folder/fails"; } | shared failing
-on_both failing 20 6
+on_both failing 20 3
 
 COMMAND="the sweep" STATUS=0
 awk -f "$sweep/judge.awk" "$folder/expected" "$folder/clean" "$folder/failing" >"$WORK/out" || STATUS=$?

@@ -40,7 +40,8 @@ std::string sanitizer_report(const std::string& err) {
         (line.find("Sanitizer: ") != std::string::npos || line.find("runtime error: ") != std::string::npos)) {
       report = line;
     } else if (!report.empty() && line.find("lab.cpp:") != std::string::npos) {
-      return report + ", " + line.substr(line.find("lab.cpp:"));
+      line.erase(0, line.find("lab.cpp:"));
+      return report + ", " + line.substr(0, line.find(')'));
     }
   }
   return report;
@@ -236,6 +237,21 @@ private:
     return runs;
   }
 
+  // The further runs of a check, in parts: when one of them shows a failure there is nothing to learn from the rest.
+  // What was made is added to `made`.
+  void make_more(const Check& check, std::vector<Run>& made) {
+    constexpr std::size_t part = 16;
+    const std::vector<Run> runs = check.more(outcomes_);
+    for (std::size_t at = 0; at < runs.size(); at += part) {
+      const std::vector<Run> now{&runs[at], &runs[at] + std::min(part, runs.size() - at)};
+      make(now);
+      made.insert(made.end(), now.begin(), now.end());
+      if (held(now) || (check.judge && check.judge(outcomes_))) {
+        return;
+      }
+    }
+  }
+
   // All checks whose needs are known.
   void judge_round() {
     std::vector<std::size_t> now;
@@ -259,20 +275,16 @@ private:
       runs = runs_of_open();
     }
     make(std::move(runs));
-    std::vector<Run> further;
     std::map<std::size_t, std::vector<Run>> of_check;
     for (const std::size_t at : now) {
       const Check& check = lab_.checks[at];
       of_check[at] = check.runs;
       guarded(at, [&] {
         if (check.more && !held(check.runs)) {
-          const auto more = check.more(outcomes_);
-          of_check[at].insert(of_check[at].end(), more.begin(), more.end());
-          further.insert(further.end(), more.begin(), more.end());
+          make_more(check, of_check[at]);
         }
       });
     }
-    make(std::move(further));
     for (const std::size_t at : now) {
       if (open_[at]) {
         guarded(at, [&] { decide(lab_.checks[at], of_check[at], verdicts_[at + 1]); });

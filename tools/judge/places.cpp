@@ -137,4 +137,10 @@ void Places::look_up(Outcome& outcome) {
   }
 }
 
+void Places::look_up(std::string& text) {
+  const auto found = addresses_in(text);
+  learn({found.begin(), found.end()});
+  text = replaced(text);
+}
+
 }  // namespace judge

@@ -21,6 +21,9 @@ public:
   /// is.
   void look_up(Outcome& outcome);
 
+  /// The same for all such places in a text.
+  void look_up(std::string& text);
+
 private:
   void learn(const std::set<std::string>& addresses);
   [[nodiscard]] std::string replaced(const std::string& text) const;

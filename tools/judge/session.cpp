@@ -244,11 +244,12 @@ void Boxes::start() {
 void Boxes::stop() { state_->give_up(); }
 
 struct Session::State {
-  State(Setup given, Boxes::State& shared) : setup{std::move(given)}, boxes{shared}, places{setup.program} {}
+  State(Setup given, Boxes::State& shared) : setup{std::move(given)}, boxes{shared}, places{setup.program}, sanitized_places{setup.sanitized} {}
 
   Setup setup;
   Boxes::State& boxes;
   Places places;
+  Places sanitized_places;
   std::string device{};
   std::string log{};
 
@@ -299,9 +300,10 @@ struct Session::State {
     if (!run.tool.empty()) {
       item.request["command"] = words(run.tool, port, setup.peer_address);
     } else if (run.build == Build::sanitized) {
-      environment["ASAN_OPTIONS"] = std::string{"detect_leaks=1:exitcode=99:"} + sanitized_memory;
-      environment["UBSAN_OPTIONS"] = "print_stacktrace=1:exitcode=99";
-      environment["LSAN_OPTIONS"] = "exitcode=99";
+      // This machine is quicker at finding lines.
+      environment["ASAN_OPTIONS"] = std::string{"symbolize=0:detect_leaks=1:exitcode=99:"} + sanitized_memory;
+      environment["UBSAN_OPTIONS"] = "symbolize=0:print_stacktrace=1:exitcode=99";
+      environment["LSAN_OPTIONS"] = "symbolize=0:exitcode=99";
     } else {
       item.key = random_key();
       item.request["trace_key"] = item.key;
@@ -310,7 +312,7 @@ struct Session::State {
       environment["VERBS_CHECK_STRICT"] = "1";
       environment["VERBS_CHECK_QUIET"] = "1";
       environment["VERBS_CHECK_PATIENCE"] = "2000";  // ms; less than a program has that waits with a deadline
-      environment["VERBS_CHECK_PLACES"] = "raw";     // this machine is quicker at finding lines
+      environment["VERBS_CHECK_PLACES"] = "raw";     // likewise: this machine finds the lines
       if (!run.world.empty()) {
         environment["LD_PRELOAD"] = setup.library + ":" + setup.world;
         environment["LAB_WORLD"] = run.world;
@@ -495,7 +497,11 @@ struct Session::State {
     Outcomes outcomes;
     for (const Item& item : items) {
       const auto made = outcomes.emplace(item.run->name, outcome_of(item)).first;
-      places.look_up(made->second);
+      if (item.run->build == Build::sanitized) {
+        sanitized_places.look_up(made->second.err);
+      } else {
+        places.look_up(made->second);
+      }
       log += log_of(item.request, *item.run, made->second);
     }
     return outcomes;

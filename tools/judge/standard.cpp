@@ -273,8 +273,12 @@ Check faults(unsigned points, const Run& run, std::vector<std::string> needs, in
   const auto judge = [run, with_code = std::move(with_code)](const Outcomes& outcomes) -> Judgement {
     const Outcome& clean_run = outcomes.at(run.name);
     for (const Numbered& failed : calls_to_fail(clean_run)) {
-      auto judgement = judge_failed_call(run, failed, clean_run, outcomes.at(name_of(run, failed)), with_code);
-      if (judgement) {
+      // Those behind a failure were not made.
+      const auto made = outcomes.find(name_of(run, failed));
+      if (made == outcomes.end()) {
+        break;
+      }
+      if (auto judgement = judge_failed_call(run, failed, clean_run, made->second, with_code)) {
         return judgement;
       }
     }

@@ -7,7 +7,7 @@
 # files LIST.out.*
 #   === NAME STATUS STATUS-OF-PEER
 # and what it said on standard error; its lines of the trace about what has failed begin with "trace:".
-library=$1 programs=$2 folder=$3 list=$4 first_port=$5 limit=$6 patience=$7 workers=4
+library=$1 programs=$2 folder=$3 list=$4 first_port=$5 limit=$6 patience=$7 workers=6
 
 # begin PROGRAM [ARGUMENT...]: in the background, under the checker when FAIL or TRACE is set, with standard error to be
 # read from $descriptor. The program is $!.
@@ -100,6 +100,9 @@ work() {
 }
 
 scratch=$(mktemp -d)
+# In memory: through the file system that the machine shares with this host each start would read them anew.
+cp "$library" "$programs"/[0-9]* "$scratch"
+library=$scratch/${library##*/} programs=$scratch
 for ((worker = 0; worker < workers; ++worker)); do
   work "$worker" >"$folder/$list.out.$worker" &
 done
