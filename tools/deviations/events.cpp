@@ -111,7 +111,7 @@ std::string srq_limit(const Bench& bench) {
   return events + ", srq_limit then " + std::to_string(attr.srq_limit);
 }
 
-constexpr std::array rows{
+constexpr std::array event_rows{
     Row{"armed-in-time", "ibv_req_notify_cq, then a request completes", armed_in_time},
     Row{"armed-late", "ibv_req_notify_cq after the completion is there", armed_late},
     Row{"failure-events", "asynchronous events of a failed RDMA write (wrong rkey)", failure_events},
@@ -122,6 +122,6 @@ constexpr std::array rows{
 
 }  // namespace
 
-std::span<const Row> events() { return rows; }
+std::span<const Row> events() { return event_rows; }
 
 }  // namespace deviations

@@ -161,7 +161,7 @@ std::string error_fields(const Bench& bench) {
          std::to_string(received->byte_len);
 }
 
-constexpr std::array rows{
+constexpr std::array failure_rows{
     Row{"receive-too-small", "a message of 64 bytes, a receive of 8", receive_too_small},
     Row{"lkey-unknown", "a send with an lkey that no region has", lkey_unknown},
     Row{"lkey-other-pd", "a send with the lkey of another PD", lkey_other_pd},
@@ -184,6 +184,6 @@ constexpr std::array rows{
 
 }  // namespace
 
-std::span<const Row> failures() { return rows; }
+std::span<const Row> failures() { return failure_rows; }
 
 }  // namespace deviations

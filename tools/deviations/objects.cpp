@@ -312,7 +312,7 @@ std::string close_with_children(const Bench& bench) {
   return answer(WEXITSTATUS(status));
 }
 
-constexpr std::array rows{
+constexpr std::array object_rows{
     Row{"errno-after-open", "ibv_open_device works; errno was 0 before", errno_after_open},
     Row{"gid-empty", "ibv_query_gid of an empty slot", gid_empty},
     Row{"gid-types", "types in the GID table", gid_types},
@@ -341,6 +341,6 @@ constexpr std::array rows{
 
 }  // namespace
 
-std::span<const Row> objects() { return rows; }
+std::span<const Row> objects() { return object_rows; }
 
 }  // namespace deviations

@@ -359,7 +359,7 @@ std::string ud_wrong_qkey(const Bench& bench) {
   return "sender " + status(sent) + ", receiver " + status(received);
 }
 
-constexpr std::array rows{
+constexpr std::array request_rows{
     Row{"post-early", "ibv_post_send before RTS", post_early},
     Row{"receive-in-reset", "ibv_post_recv in RESET", receive_in_reset},
     Row{"refused-runs-later", "a send is refused in INIT; in RTS another one is posted", refused_runs_later},
@@ -387,6 +387,6 @@ constexpr std::array rows{
 
 }  // namespace
 
-std::span<const Row> requests() { return rows; }
+std::span<const Row> requests() { return request_rows; }
 
 }  // namespace deviations

@@ -188,7 +188,7 @@ std::string sqd(const Bench& bench) {
   return answer(result) + ", then in " + state(pair) + ", " + bench.events(3s);
 }
 
-constexpr std::array rows{
+constexpr std::array state_rows{
     Row{"qp-new", "the state of a new QP", qp_new},
     Row{"step-skipped", "ibv_modify_qp from RESET to RTR", step_skipped},
     Row{"to-err", "ibv_modify_qp to ERR, from RESET and from INIT", to_err},
@@ -212,6 +212,6 @@ constexpr std::array rows{
 
 }  // namespace
 
-std::span<const Row> states() { return rows; }
+std::span<const Row> states() { return state_rows; }
 
 }  // namespace deviations

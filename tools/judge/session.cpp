@@ -244,7 +244,8 @@ void Boxes::start() {
 void Boxes::stop() { state_->give_up(); }
 
 struct Session::State {
-  State(Setup given, Boxes::State& shared) : setup{std::move(given)}, boxes{shared}, places{setup.program}, sanitized_places{setup.sanitized} {}
+  State(Setup given, Boxes::State& shared)
+      : setup{std::move(given)}, boxes{shared}, places{setup.program}, sanitized_places{setup.sanitized} {}
 
   Setup setup;
   Boxes::State& boxes;

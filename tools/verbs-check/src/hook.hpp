@@ -54,6 +54,13 @@ inline Call call_at(const char* verb, const void* direct) {
   return {verb, where, where != direct};
 }
 
+// What the device has; all zeros where it does not say.
+inline ibv_device_attr attributes_of(ibv_context* context) {
+  const Depth depth;
+  ibv_device_attr attr{};
+  return ibv_query_device(context, &attr) == 0 ? attr : ibv_device_attr{};
+}
+
 // A call of the program into librdmacm, which calls verbs of its own. What it makes there the program gives back by
 // other verbs, or the library keeps it.
 class Within {

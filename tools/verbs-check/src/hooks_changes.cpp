@@ -19,15 +19,6 @@ using namespace verbs_check;
 
 namespace {
 
-ibv_device_attr attributes_of(ibv_context* context) {
-  const Depth depth;
-  ibv_device_attr attr{};
-  if (ibv_query_device(context, &attr) != 0) {
-    return {};
-  }
-  return attr;
-}
-
 // Makes the call, unless it shall fail or the object is gone already. `done` is called under the mutex after a success;
 // `refusal` is given the errno value of a verb that has failed by itself, and says why.
 template <class Real, class Done, class Refusal, class Arguments>

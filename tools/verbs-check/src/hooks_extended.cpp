@@ -20,14 +20,14 @@ namespace verbs_check {
 namespace {
 
 // Under the checker's mutex.
-std::map<const ibv_context*, verbs_context> originals;
+std::map<const ibv_context*, verbs_context> original_tables;
 std::map<const void*, int (*)(ibv_cq_ex*, ibv_poll_cq_attr*)> starts_of_polling;
 std::map<const void*, void (*)(ibv_qp_ex*)> starts_of_posting;
 std::map<const void*, const void*> base_pds;
 
-const verbs_context& original(const ibv_context* context) {
+const verbs_context& original_table(const ibv_context* context) {
   const std::lock_guard lock{Checker::get().mutex};
-  return originals.at(context);
+  return original_tables.at(context);
 }
 
 // The whole of memory: of regions whose range is not known, or has no bounds.
@@ -81,7 +81,7 @@ void wr_start(ibv_qp_ex* qp) {
 ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attr) {
   ibv_cq_ex* const cq = create<ibv_cq_ex>(
       CALL("ibv_create_cq_ex"), Kind::cq, {context, attr->channel},
-      [&] { return original(context).create_cq_ex(context, attr); },
+      [&] { return original_table(context).create_cq_ex(context, attr); },
       [&](Line& line, const ibv_cq_ex*) { line.add("cqe", attr->cqe).add("comp_vector", attr->comp_vector); });
   if (cq != nullptr && !Depth::is_inside()) {
     Checker& checker = Checker::get();
@@ -100,7 +100,7 @@ ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attr) {
   ibv_pd* const pd = (attr->comp_mask & IBV_QP_INIT_ATTR_PD) != 0 ? attr->pd : nullptr;
   ibv_qp* const qp = create<ibv_qp>(
       CALL("ibv_create_qp_ex"), Kind::qp, {pd == nullptr ? nullptr : pd, attr->send_cq, attr->recv_cq, attr->srq},
-      [&] { return original(context).create_qp_ex(context, attr); },
+      [&] { return original_table(context).create_qp_ex(context, attr); },
       [&](Line& line, const ibv_qp* made) {
         line.add("qp_type", type_name(attr->qp_type));
         if (made != nullptr) {
@@ -133,7 +133,7 @@ ibv_srq* create_srq_ex(ibv_context* context, ibv_srq_init_attr_ex* attr) {
   const bool has_cq = (attr->comp_mask & IBV_SRQ_INIT_ATTR_CQ) != 0;
   ibv_pd* const pd = (attr->comp_mask & IBV_SRQ_INIT_ATTR_PD) != 0 ? attr->pd : nullptr;
   ibv_srq* const srq = create<ibv_srq>(CALL("ibv_create_srq_ex"), Kind::srq, {pd, has_cq ? attr->cq : nullptr},
-                                       [&] { return original(context).create_srq_ex(context, attr); });
+                                       [&] { return original_table(context).create_srq_ex(context, attr); });
   if (srq != nullptr && pd != nullptr && !Depth::is_inside()) {
     Checker& checker = Checker::get();
     const std::lock_guard lock{checker.mutex};
@@ -144,7 +144,7 @@ ibv_srq* create_srq_ex(ibv_context* context, ibv_srq_init_attr_ex* attr) {
 
 ibv_pd* alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* attr) {
   ibv_pd* const pd = create<ibv_pd>(CALL("ibv_alloc_parent_domain"), Kind::pd, {context, attr->pd},
-                                    [&] { return original(context).alloc_parent_domain(context, attr); });
+                                    [&] { return original_table(context).alloc_parent_domain(context, attr); });
   if (pd != nullptr) {
     const std::lock_guard lock{Checker::get().mutex};
     base_pds[pd] = base_pd(attr->pd);
@@ -154,50 +154,51 @@ ibv_pd* alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* a
 
 ibv_mr* alloc_null_mr(ibv_pd* pd) {
   ibv_mr* const mr = create<ibv_mr>(CALL("ibv_alloc_null_mr"), Kind::mr, {pd},
-                                    [&] { return original(pd->context).alloc_null_mr(pd); });
+                                    [&] { return original_table(pd->context).alloc_null_mr(pd); });
   return enter(mr, pd, 0, everywhere, IBV_ACCESS_LOCAL_WRITE);
 }
 
 ibv_dm* alloc_dm(ibv_context* context, ibv_alloc_dm_attr* attr) {
   return create<ibv_dm>(CALL("ibv_alloc_dm"), Kind::dm, {context},
-                        [&] { return original(context).alloc_dm(context, attr); });
+                        [&] { return original_table(context).alloc_dm(context, attr); });
 }
 
 int free_dm(ibv_dm* dm) {
-  return destroy(CALL("ibv_free_dm"), dm, [&] { return original(dm->context).free_dm(dm); });
+  return destroy(CALL("ibv_free_dm"), dm, [&] { return original_table(dm->context).free_dm(dm); });
 }
 
 ibv_mr* reg_dm_mr(ibv_pd* pd, ibv_dm* dm, uint64_t offset, size_t length, unsigned access) {
-  ibv_mr* const mr = create<ibv_mr>(CALL("ibv_reg_dm_mr"), Kind::mr, {pd, dm},
-                                    [&] { return original(pd->context).reg_dm_mr(pd, dm, offset, length, access); });
+  ibv_mr* const mr = create<ibv_mr>(CALL("ibv_reg_dm_mr"), Kind::mr, {pd, dm}, [&] {
+    return original_table(pd->context).reg_dm_mr(pd, dm, offset, length, access);
+  });
   return enter(mr, pd, 0, length, access);  // its addresses begin at 0
 }
 
 ibv_xrcd* open_xrcd(ibv_context* context, ibv_xrcd_init_attr* attr) {
   return create<ibv_xrcd>(CALL("ibv_open_xrcd"), Kind::xrcd, {context},
-                          [&] { return original(context).open_xrcd(context, attr); });
+                          [&] { return original_table(context).open_xrcd(context, attr); });
 }
 
 int close_xrcd(ibv_xrcd* xrcd) {
-  return destroy(CALL("ibv_close_xrcd"), xrcd, [&] { return original(xrcd->context).close_xrcd(xrcd); });
+  return destroy(CALL("ibv_close_xrcd"), xrcd, [&] { return original_table(xrcd->context).close_xrcd(xrcd); });
 }
 
 ibv_flow* create_flow(ibv_qp* qp, ibv_flow_attr* attr) {
   return create<ibv_flow>(CALL("ibv_create_flow"), Kind::flow, {qp},
-                          [&] { return original(qp->context).ibv_create_flow(qp, attr); });
+                          [&] { return original_table(qp->context).ibv_create_flow(qp, attr); });
 }
 
 int destroy_flow(ibv_flow* flow) {
-  return destroy(CALL("ibv_destroy_flow"), flow, [&] { return original(flow->context).ibv_destroy_flow(flow); });
+  return destroy(CALL("ibv_destroy_flow"), flow, [&] { return original_table(flow->context).ibv_destroy_flow(flow); });
 }
 
 ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
   return create<ibv_mw>(CALL("ibv_alloc_mw"), Kind::mw, {pd},
-                        [&] { return original(pd->context).context.ops.alloc_mw(pd, type); });
+                        [&] { return original_table(pd->context).context.ops.alloc_mw(pd, type); });
 }
 
 int dealloc_mw(ibv_mw* mw) {
-  return destroy(CALL("ibv_dealloc_mw"), mw, [&] { return original(mw->context).context.ops.dealloc_mw(mw); });
+  return destroy(CALL("ibv_dealloc_mw"), mw, [&] { return original_table(mw->context).context.ops.dealloc_mw(mw); });
 }
 
 // Only what is there: the header looks whether it is.
@@ -226,7 +227,7 @@ void watch_extended(ibv_context* context) {
     return;
   }
   const std::lock_guard lock{Checker::get().mutex};
-  originals[context] = *table;
+  original_tables[context] = *table;
   replace(table->create_cq_ex, create_cq_ex);
   replace(table->create_qp_ex, create_qp_ex);
   replace(table->create_srq_ex, create_srq_ex);
@@ -245,9 +246,9 @@ void watch_extended(ibv_context* context) {
 
 void unwatch_extended(ibv_context* context) {
   const std::lock_guard lock{Checker::get().mutex};
-  const auto found = originals.find(context);
+  const auto found = original_tables.find(context);
   verbs_context* const table = verbs_get_ctx(context);
-  if (found == originals.end() || table == nullptr) {
+  if (found == original_tables.end() || table == nullptr) {
     return;
   }
   const verbs_context& before = found->second;
@@ -265,7 +266,7 @@ void unwatch_extended(ibv_context* context) {
   table->ibv_destroy_flow = before.ibv_destroy_flow;
   context->ops.alloc_mw = before.context.ops.alloc_mw;
   context->ops.dealloc_mw = before.context.ops.dealloc_mw;
-  originals.erase(found);
+  original_tables.erase(found);
 }
 
 }  // namespace verbs_check

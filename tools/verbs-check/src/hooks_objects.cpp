@@ -60,15 +60,6 @@ bool is_gone(const Call& call, const void* address) {
 
 namespace {
 
-// What the device has; all zeros where it does not say.
-ibv_device_attr attributes_of(ibv_context* context) {
-  ibv_device_attr attr{};
-  if (ibv_query_device(context, &attr) != 0) {
-    return {};
-  }
-  return attr;
-}
-
 std::uint64_t memlock_limit() {
   // Who may lock whatever he likes has no limit: root has this right, but not in each container.
   __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};

@@ -74,22 +74,22 @@ auto ask(const Call& call, const void* object, Failing how, Real real, Arguments
 }
 
 // What an open context had before.
-struct Original {
+struct OriginalQueries {
   decltype(verbs_context::query_port) query_port;
   decltype(verbs_context::query_device_ex) query_device_ex;
   decltype(verbs_context::query_rt_values) query_rt_values;
 };
-std::map<const ibv_context*, Original> originals;  // under the checker's mutex
+std::map<const ibv_context*, OriginalQueries> original_queries;  // under the checker's mutex
 
-Original original(const ibv_context* context) {
+OriginalQueries original_queries_of(const ibv_context* context) {
   const std::lock_guard lock{Checker::get().mutex};
-  return originals.at(context);
+  return original_queries.at(context);
 }
 
 int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr* attr, std::size_t size) {
   return ask(
       HERE("ibv_query_port"), context, Failing::errno_value,
-      [&] { return original(context).query_port(context, port, attr, size); },
+      [&] { return original_queries_of(context).query_port(context, port, attr, size); },
       [&](Line& line, int) { line.add("port_num", port); });
 }
 
@@ -97,13 +97,13 @@ int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input
                     std::size_t size) {
   return ask(
       HERE("ibv_query_device_ex"), context, Failing::errno_value,
-      [&] { return original(context).query_device_ex(context, input, attr, size); }, [](Line&, int) {});
+      [&] { return original_queries_of(context).query_device_ex(context, input, attr, size); }, [](Line&, int) {});
 }
 
 int query_rt_values(ibv_context* context, ibv_values_ex* values) {
   return ask(
       HERE("ibv_query_rt_values_ex"), context, Failing::errno_value,
-      [&] { return original(context).query_rt_values(context, values); },
+      [&] { return original_queries_of(context).query_rt_values(context, values); },
       [&](Line& line, int) { line.add("comp_mask", values->comp_mask); });
 }
 
@@ -117,7 +117,7 @@ void watch_queries(ibv_context* context) {
     return;
   }
   const std::lock_guard lock{Checker::get().mutex};
-  originals[context] = {extended->query_port, extended->query_device_ex, extended->query_rt_values};
+  original_queries[context] = {extended->query_port, extended->query_device_ex, extended->query_rt_values};
   // Only what is there: the header looks whether it is.
   if (extended->query_port != nullptr) {
     extended->query_port = query_port;
@@ -132,15 +132,15 @@ void watch_queries(ibv_context* context) {
 
 void unwatch_queries(ibv_context* context) {
   const std::lock_guard lock{Checker::get().mutex};
-  const auto found = originals.find(context);
+  const auto found = original_queries.find(context);
   verbs_context* const extended = verbs_get_ctx(context);
-  if (found == originals.end() || extended == nullptr) {
+  if (found == original_queries.end() || extended == nullptr) {
     return;
   }
   extended->query_port = found->second.query_port;
   extended->query_device_ex = found->second.query_device_ex;
   extended->query_rt_values = found->second.query_rt_values;
-  originals.erase(found);
+  original_queries.erase(found);
 }
 
 }  // namespace verbs_check
