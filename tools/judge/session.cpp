@@ -276,7 +276,7 @@ struct Session::State {
     const std::map<std::string, std::string> meanings{{"{port}", std::to_string(port)},
                                                       {"{peer}", address},
                                                       {"{device}", device.substr(0, device.find(' '))},
-                                                      {"{patience}", std::to_string(6 * setup.time_scale)},
+                                                      {"{patience}", std::to_string(4 * setup.time_scale)},
                                                       {"{moment}", std::to_string(setup.time_scale)},
                                                       {"{program}", setup.program}};
     for (std::string word : given) {
