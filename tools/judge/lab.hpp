@@ -131,7 +131,8 @@ struct Check {
   std::vector<std::string> needs{};
   std::vector<Run> runs{};
   std::function<Judgement(const Outcomes&)> judge{};
-  /// Further runs, which depend on what became of others: the fault sweep.
+  /// Further runs, which depend on what became of others: the fault sweep. They are made 16 at a time, up to a failure:
+  /// where there are more, `judge` is asked of the first ones alone, and must pass over those that are not there.
   std::function<std::vector<Run>(const Outcomes&)> more{};
 };
 
