@@ -21,6 +21,13 @@ Judgement each_has_its_own(const Outcomes& outcomes) {
   const Outcome& outcome = outcomes.at(three.name);
   const auto domains = outcome.succeeded("ibv_alloc_pd");
   const auto regions = outcome.succeeded("ibv_reg_mr");
+  for (const Call& call : outcome.of("ibv_reg_mr")) {
+    if (call.result != 0) {
+      return Failure{"ibv_reg_mr succeeds for each tenant",
+                     "it is refused, in " + call.where + "; on standard error: " + excerpt(outcome.err),
+                     "not all of it is the program's: the memory of a std::vector begins at data(), not at the vector"};
+    }
+  }
   if (domains.size() != 3) {
     return Failure{"ibv_alloc_pd three times, once for each tenant", seen_calls(domains, "ibv_alloc_pd"),
                    domains.size() == 1 ? "one protection domain serves all tenants" : "step 2 does not make one yet"};
@@ -36,7 +43,7 @@ Judgement each_has_its_own(const Outcomes& outcomes) {
     return Failure{
         "the region of each tenant over a buffer of its own",
         "all three are here at a time, and regions have the same address, in " + regions.front().where,
-        "it is the address of something else: of a std::vector the memory begins at data(), not at the vector"};
+        "it is the address of something else: the memory of a std::vector begins at data(), not at the vector"};
   }
   std::set<std::string> used;
   for (const Call& region : regions) {
