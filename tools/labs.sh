@@ -336,7 +336,8 @@ labs_watch() {
       labs_is_served "${file##*/}" || labs_serve "${file##*/}"
       say "waiting for the next change"
     fi
-    labs_wait_for_change
+    # Looking again costs 5 ms. The kernel's notification needs a package, and does not come from network file systems.
+    sleep 0.1
   done
 }
 
@@ -346,17 +347,6 @@ labs_saved_last() {
     [[ -n $newest && ! $file -nt $newest ]] || newest=$file
   done
   printf '%s\n' "$newest"
-}
-
-# labs_wait_for_change: until something changed in a lab's folder, or a moment. The kernel's notification is there at once, but
-# does not come from network file systems: so it only shortens the waiting.
-labs_wait_for_change() {
-  local before=$SECONDS
-  if type -P inotifywait >/dev/null; then
-    inotifywait -qq -t 1 -e close_write,moved_to,create "$LAB_ROOT"/labs/*/ 2>/dev/null || true
-    [[ $SECONDS -eq $before ]] || return 0
-  fi
-  sleep 0.3
 }
 
 # labs_step NAME: the step of the first check that has failed the last time, else 1.
