@@ -30,6 +30,11 @@ browser_open() {
   BROWSER_SESSION=$(jq -r .result.sessionId <<<"$ANSWER")
   local domain
   for domain in Page Runtime Log Network; do browser_ask $domain.enable '{}'; done
+  browser_go "$1"
+}
+
+# browser_go URL: goes there in the tab that is open. Its size stays, and the events of the pages before it.
+browser_go() {
   browser_ask Page.navigate "$(jq -n --arg url "$1" '{url: $url}')"
   js 'new Promise((done) => { if (document.readyState === "complete") done(0); else addEventListener("load", () => done(0)); })' >/dev/null
 }
