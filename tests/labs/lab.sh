@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The judge of a lab is judged: the solution passes everything; the starter, and each wrong submission, fails just the check that
 # its head names ("// fails: ID", or "// fails: ID timeout") and passes, or skips, all others; what a head quotes ("// seen: TEXT")
-# is in the message. Then submissions that have nothing to do with the task: hostile/*.cpp.
+# is in the message. One that waits in vain says "// waits: WHY", and is not given long. Then submissions that have nothing to do
+# with the task: hostile/*.cpp.
 #
 # lab.sh NAME [VARIANT...]: all of them unless named.
 . "$LAB_ROOT/tests/lib.sh"
@@ -51,6 +52,7 @@ orders() {
     case $(head_of "$variant" fails) in
       silence\ timeout) longest=2500 ;;
       *timeout) longest=1000 ;;
+      *) [[ -z $(head_of "$variant" waits) ]] || longest=2500 ;;
     esac
     # A program that is not there would fail as a wrong one does. The sanitized build has those that get so far.
     if [[ ! -x $LAB_ROOT/build/labs/$program ]] ||

@@ -273,10 +273,11 @@ struct Session::State {
   [[nodiscard]] std::vector<std::string> words(const std::vector<std::string>& given, int port,
                                                const std::string& address) const {
     std::vector<std::string> result;
+    const long patience = std::min(4L, setup.longest_ms / 1000) * setup.time_scale;
     const std::map<std::string, std::string> meanings{{"{port}", std::to_string(port)},
                                                       {"{peer}", address},
                                                       {"{device}", device.substr(0, device.find(' '))},
-                                                      {"{patience}", std::to_string(4 * setup.time_scale)},
+                                                      {"{patience}", std::to_string(patience)},
                                                       {"{moment}", std::to_string(setup.time_scale)},
                                                       {"{program}", setup.program}};
     for (std::string word : given) {
