@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Chapter 01: the list, choosing by name, and what is said when there is nothing to choose.
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 program=$1
 require_device
 

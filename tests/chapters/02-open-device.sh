@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Chapter 02: limits, ports, GIDs and the choice among them; and what is said when the wish cannot be granted.
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 program=$1
 require_device
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Chapter 03: what lives in a protection domain, EBUSY while it does, and the cost of a pair against that of a poll.
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 program=$1
 require_device
 

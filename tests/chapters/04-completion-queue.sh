@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Chapter 04: sizes, limits, the empty poll, and an overrun beside the same load in a CQ that is large enough.
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 program=$1
 require_device
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Chapter 05: capabilities, types, the first state, and every limit refused by name.
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 program=$1
 require_device
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Chapter 06: what each destroy verb answers when it comes too early, which orders are right, and what ownership does.
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 program=$1
 require_device
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Chapter 07: access flags, memory that cannot be registered, what stays pinned, the cost, the limit on locked memory.
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 program=$1
 require_device
 

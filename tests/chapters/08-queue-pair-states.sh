@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Chapter 08: every step with what is read back after it, every mistake with its answer, and back to RESET.
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 program=$1
 require_device
 

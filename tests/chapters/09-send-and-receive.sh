@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Chapter 09: one message with both of its completions, and four ways to fail with the status and the states after each.
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 program=$1
 require_device
 

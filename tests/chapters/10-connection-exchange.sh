@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Chapter 10: two programs on two hosts tell each other their addresses, and swap a message.
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 program=$1
 require_device
 

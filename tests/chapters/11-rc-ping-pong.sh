@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Chapter 11: the ping-pong between two hosts, and each way in which it can fail to come about.
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 program=$1
 require_device
 

@@ -5,7 +5,7 @@
 # The Chinese twin has the same commands and the same pieces.
 set -euo pipefail
 # shellcheck source=tests/lib.sh
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 cd "$LAB_ROOT"
 
 status=0

@@ -7,7 +7,7 @@
 set -euo pipefail
 page=$1
 # shellcheck source=tests/lib.sh
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 shopt -s extglob
 
 cd "$LAB_ROOT"

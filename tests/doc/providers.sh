@@ -3,7 +3,7 @@
 # row has its line, each line its row, in the same words.
 set -euo pipefail
 # shellcheck source=tests/lib.sh
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 cd "$LAB_ROOT"
 
 place=$(. "$LAB_ROOT/tools/lib.sh"; . "$LAB_ROOT/tools/place.sh"; place)

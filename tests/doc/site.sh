@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The documentation site: it is built without a warning, has all pages, and all that they have; links, search and the way from
 # page to page work; it is readable on a phone and in the dark; what is wrong in a page or in a comment fails the build.
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 # shellcheck source=tests/lint/files.sh
 . "$LAB_ROOT/tests/lint/files.sh"
 # shellcheck source=tests/verbs-check/browser.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The snippets of docs/snippets do what they claim: snippets.sh PROGRAM [VERBS-CHECK] runs the program that executes them all
 # on a host, and once more under verbs-check, as a device that forgives nothing.
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 program=$1 check=${2-}
 require_device
 RUN_LIMIT=120

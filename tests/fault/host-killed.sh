@@ -3,7 +3,7 @@
 # within its deadline, and the next command must find a working host again. In a testbed of its own.
 #
 # host-killed.sh [TIMES]: once unless told otherwise, each time at another moment; a host takes ten seconds to come back.
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 [[ ${LAB_ON:-testbed} == testbed ]] || { echo "only the testbed has hosts that can be killed"; exit 77; }
 export LAB_ON=testbed LAB_CACHE=${LAB_CACHE:-${LAB_STATE:-$LAB_ROOT/.lab}/cache} LAB_STATE=$WORK/state
 trap '"$LAB_ROOT/lab" down; rm -rf "$WORK"' EXIT

@@ -2,7 +2,7 @@
 # One side of a ping-pong is killed with SIGKILL at 20 different moments, from before its first step to the middle of the
 # transfer; ten times the client, ten times the server. The other side must end with exit status 1 within its deadline,
 # and say that the peer is silent or gone.
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 program=$LAB_ROOT/build/chapters/11-rc-ping-pong
 require_device
 deadline=3

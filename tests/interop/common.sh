@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # What both directions share. Sourced, never run.
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 program=$LAB_ROOT/build/chapters/11-rc-ping-pong
 
 # pair SIDE-OF-THE-STOCK-TOOL SIZE PORT: one ping-pong between the stock tool and ours. The results are those of "stock" and

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # ./lab list, check, watch, hint, reset and solution, as somebody uses them: in a copy of the checkout with its own labs, which
 # uses the build and the hosts of this one.
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 require_device
 for tool in jq /usr/bin/jsonschema; do # not another one of a Python of the user
   command -v $tool >/dev/null || { printf '%s is not installed (./lab test installs it)\n' $tool; exit 77; }

@@ -5,7 +5,7 @@
 # with the task: hostile/*.cpp.
 #
 # lab.sh NAME [VARIANT...]: all of them unless named.
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 require_device
 command -v jq >/dev/null || { printf 'jq is not installed (./lab test installs it)\n'; exit 77; }
 LAB_STATE=${LAB_STATE:-$LAB_ROOT/.lab}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # ./lab on a machine that has a device, and on one whose own kernel makes one. Such a machine is the host "client": ./lab
 # runs there as it is.
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 [[ ${LAB_ON:-testbed} == testbed ]] || { echo "only a testbed host can be played with like this"; exit 77; }
 require_device
 "$LAB_ROOT/lab" up >/dev/null 2>&1

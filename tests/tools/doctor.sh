@@ -4,7 +4,7 @@ set -euo pipefail
 
 LAB_ROOT=${LAB_ROOT:-$(readlink -f "$(dirname "${BASH_SOURCE[0]}")/../..")}
 # shellcheck source=tests/lib.sh
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 
 # Some machines are looked at as another user, who may perhaps not read the checkout.
 chmod 755 "$WORK"

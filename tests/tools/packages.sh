@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installing packages: which are missing, and what is said and done about it by root, with sudo, and with neither.
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 
 # need UID PACKAGE...: packages_need with an apt-get and a sudo that only write down how they were called, seen as that user.
 cat >"$WORK/need" <<'DRIVER'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The command: its options, what it refuses, the exit status, failures on purpose, the trace.
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 check=$LAB_ROOT/build/tools/verbs-check/verbs-check
 programs=$LAB_ROOT/build/tests/verbs-check
 chapter=$LAB_ROOT/build/chapters/03-protection-domain

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # --fail lets each verb fail as that verb does: NULL and errno, the errno value, a negative one, -1 and errno. The trace has
 # the failure. The verbs that only ask are not given what is destroyed.
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 check=$LAB_ROOT/build/tools/verbs-check/verbs-check
 program=$LAB_ROOT/build/tests/verbs-check/check-failures
 command -v jq >/dev/null || { printf 'jq is not installed (./lab test installs it)\n'; exit 77; }

@@ -2,7 +2,7 @@
 # Every finding has a program that makes just this mistake: the checker finds it, where it is, and nothing else; in the
 # corrected twin it finds nothing, and the twin runs as it does without the checker. What the page of the finding shows is
 # what the checker prints.
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 require_device
 
 check=$LAB_ROOT/build/tools/verbs-check/verbs-check

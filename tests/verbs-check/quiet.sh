@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Programs that are right run under the checker as they run without it, and it says nothing: the chapters and the stock tools.
 # Chapters that make mistakes to show them are found out, each mistake once a place.
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 check=$LAB_ROOT/build/tools/verbs-check/verbs-check
 require_device
 

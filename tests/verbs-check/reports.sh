@@ -2,7 +2,7 @@
 # What people have run into (reports.txt): to each report the finding that names its cause and a program that shows it, or
 # why none can. The programs of reports/ make the same mistakes: each gives the findings at its marked lines and no others,
 # and they say what the program claims. programs.sh runs those of programs/.
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 require_device
 
 # shellcheck source=tests/verbs-check/marked.sh

@@ -2,7 +2,7 @@
 # Programs that are hard on whoever watches them: in each way to end, with children, left by signal handlers, unloaded,
 # without rights or descriptors, with threads, for a long time, in a debugger. Nothing crashes or hangs, the program's exit
 # status stays, and what can be said is said.
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 require_device
 command -v gdb >/dev/null || { printf 'gdb is not installed (./lab test installs it)\n'; exit 77; }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The stock tools, between two hosts, without the checker and with it: the same exit status, the same output but for
 # numbers, and exactly the findings that docs/verbs-check/stock-tools.md says are true.
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 require_device
 for tool in rping ib_send_lat; do
   command -v $tool >/dev/null || { printf '%s is not installed (./lab test installs it)\n' $tool; exit 77; }

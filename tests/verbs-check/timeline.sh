@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The timeline: from the traces of two hosts to a page in a browser, where everything that the traces have is drawn.
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 # shellcheck source=tests/verbs-check/browser.sh
 . "$LAB_ROOT/tests/verbs-check/browser.sh"
 check=$LAB_ROOT/build/tools/verbs-check/verbs-check

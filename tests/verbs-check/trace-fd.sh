@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The trace of a program that is not trusted: to a descriptor, with a key that the program does not learn; and --quiet.
-. "$LAB_ROOT/tests/lib.sh"
+. "${LAB_ROOT:?}/tests/lib.sh"
 check=$LAB_ROOT/build/tools/verbs-check/verbs-check
 programs=$LAB_ROOT/build/tests/verbs-check
 require_device
