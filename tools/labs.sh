@@ -336,8 +336,7 @@ labs_watch() {
       labs_is_served "${file##*/}" || labs_serve "${file##*/}"
       say "waiting for the next change"
     fi
-    # Looking again costs 5 ms. The kernel's notification needs a package, and does not come from network file systems.
-    sleep 0.1
+    labs_wait_for_change
   done
 }
 
@@ -347,6 +346,17 @@ labs_saved_last() {
     [[ -n $newest && ! $file -nt $newest ]] || newest=$file
   done
   printf '%s\n' "$newest"
+}
+
+# labs_wait_for_change: until something was saved in a lab's folder, or a moment. The kernel's notification needs a package, and does
+# not come from network file systems: it saves only looking ten times a second.
+labs_wait_for_change() {
+  local status=0
+  if type -P inotifywait >/dev/null; then
+    inotifywait -qq -t 1 -e close_write,moved_to,create "$LAB_ROOT"/labs/*/ 2>/dev/null || status=$?
+    [[ $status -ne 0 && $status -ne 2 ]] || return 0 # saved; or the second is over
+  fi
+  sleep 0.1
 }
 
 # labs_step NAME: the step of the first check that has failed the last time, else 1.

@@ -3,7 +3,7 @@
 # uses the build and the hosts of this one.
 . "${LAB_ROOT:?}/tests/lib.sh"
 require_device
-for tool in jq /usr/bin/jsonschema; do # not another one of a Python of the user
+for tool in jq inotifywait /usr/bin/jsonschema; do # not another one of a Python of the user
   command -v $tool >/dev/null || { printf '%s is not installed (./lab test installs it)\n' $tool; exit 77; }
 done
 RUN_LIMIT=240
@@ -107,14 +107,26 @@ lab check 03 --file "$WORK/warned.cpp"
 expect_status 0
 expect_err "warning: unused variable"
 
-# watch: checks what is saved.
-: >"$WORK/watch" # here: it is looked at from now on
-timeout "$(scaled 120)" "$copy/lab" watch 03 </dev/null >"$WORK/watch" 2>&1 &
+# watch: checks what is saved; first where there are no notifications, then with them.
+mkdir "$WORK/bin"
+# shellcheck disable=SC2016 # for the script
+printf '#!/bin/sh\n[ -e %q ] || exit 1\n%q "$@"\nstatus=$?\necho $status >>%q\nexit $status\n' \
+  "$WORK/notifies" "$(type -P inotifywait)" "$WORK/notified" >"$WORK/bin/inotifywait"
+chmod +x "$WORK/bin/inotifywait"
+: >"$WORK/watch" # here: they are looked at from now on
+: >"$WORK/notified"
+PATH=$WORK/bin:$PATH timeout "$(scaled 120)" "$copy/lab" watch 03 </dev/null >"$WORK/watch" 2>&1 &
 STARTED[watch]=$! COMMANDS[watch]='lab watch 03' FINISHED[watch]=
+STARTED[notified]=$! COMMANDS[notified]='lab watch 03' FINISHED[notified]=yes # the same process
 wait_for watch '5 of 100 points'
 wait_for watch 'waiting for the next change'
 cp "$solution" "$mine"
 wait_for watch '100 of 100 points'
+touch "$WORK/notifies"
+wait_for notified '^2$' # a second went by, and nothing was saved
+cp "$WORK/warned.cpp" "$mine"
+wait_for notified '^0$'
+wait_for watch 'unused variable'
 kill "${STARTED[watch]}"
 finish watch
 
