@@ -5,7 +5,7 @@
 chapters_folder() {
   local number=${1-} folder
   number=${number%%-*} # the whole name of the folder will do as well
-  [[ $number =~ ^[0-9]{1,2}$ ]] || usage_error "run wants the number of a chapter, for instance: ./lab run 01"
+  [[ $number =~ ^[0-9]{1,2}$ ]] || usage_error "run wants the number of a chapter, for instance ./lab run 01, and not '${1-}'"
   for folder in "$LAB_ROOT"/chapters/"$(printf '%02d' "$((10#$number))")"-*/; do
     if [[ -d $folder ]]; then
       basename "$folder"

@@ -162,6 +162,7 @@ labs_build_judges() {
     targets+=("judge-${name%%-*}")
     : >"$LAB_STATE/labs/$name.built.new" # what changes while it is built is newer
   done
+  [[ -x $LAB_ROOT/build/tools/judge/lab-box ]] || say "the first check builds what checks, once; that takes some minutes"
   (build default "${targets[@]}" && build sanitize lab_common) || return 1
   for name in "$@"; do mv "$LAB_STATE/labs/$name.built.new" "$LAB_STATE/labs/$name.built"; done
 }

@@ -70,7 +70,11 @@ std::string signal_name(int number) {
 // Why the exit status is another one.
 std::string likely_cause(const Run& run, const Outcome& outcome) {
   if (run.exit_status == 1 && outcome.status == 0) {
-    return "a failure is passed over: the result is not looked at";
+    const bool failed = !run.fail_completion.empty() || std::ranges::any_of(outcome.calls, [](const Call& call) {
+      return call.result != 0 && call.verb != "ibv_poll_cq";
+    });
+    return failed ? "a failure is passed over: the result is not looked at"
+                  : "no verb has failed: it is the program that has to refuse this";
   }
   if (outcome.err.find("EBUSY") != std::string::npos) {
     return "something is destroyed before what lives in it; members, and local objects, go in the reverse order of "
