@@ -10,7 +10,7 @@ build_locked() {
   shift
   folder=$(build_folder "$preset")
   cd "$LAB_ROOT"
-  if [[ ! -f $folder/build.ninja ]]; then
+  if ! build_is_configured "$folder"; then
     say "configuring ($preset)"
     cmake --preset "$preset" >"$log" 2>&1 9>&- || build_failed "$log"
   fi
@@ -21,6 +21,11 @@ build_locked() {
   kill "$notice" 2>/dev/null || true
   wait "$notice" 2>/dev/null || true
   [[ $status -eq 0 ]] || build_failed "$log"
+}
+
+# build_is_configured FOLDER: with what there is now. clang++, which only tests need, may have come since.
+build_is_configured() {
+  [[ -f $1/build.ninja ]] && { ! grep -q '^LAB_CLANGXX:.*-NOTFOUND$' "$1/CMakeCache.txt" || ! type -P clang++ >/dev/null; }
 }
 
 # build_say PRESET LOG SHELL: says so as soon as the log shows that there is something to build. ninja -n cannot tell beforehand:

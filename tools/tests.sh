@@ -2,11 +2,12 @@
 # The whole test suite: everything that it needs, both builds, and what came of it.
 
 # What only tests use. clang: the fuzzers. gdb and the stock tools: they run under the checker. jq and
-# jsonschema: what is written as data. The rest: lint.
+# jsonschema: what is written as data. inotify-tools: ./lab watch, which goes without as well. The rest: lint.
 packages_test=(clang clang-format clang-tidy shellcheck git jq python3-jsonschema procps gdb rdmacm-utils perftest inotify-tools)
 
 # tests_run [--full] [CTEST ARGS]: the arguments go to ctest, for instance -L unit or -R chapter.01. Hostile
-# programs are handed in for a quarter of the labs each, which is enough every day; --full: for all of them.
+# programs are handed in for a quarter of the labs each, which is enough every day; --full: for all of them, and the fuzzer
+# has more time.
 tests_run() {
   if [[ ${1-} == --full ]]; then
     export LAB_FULL=1

@@ -67,14 +67,21 @@ std::string signal_name(int number) {
   return name == nullptr ? "signal " + std::to_string(number) : std::string{"SIG"} + name;
 }
 
+// Whether a verb was refused, or a completion is one of a request that has failed.
+bool shows_failure(const Call& call) {
+  const bool polls = call.verb == "ibv_poll_cq";  // its result is a number of completions
+  return (polls ? call.result < 0 : call.result != 0) ||
+         std::ranges::any_of(call.completions, [](const nlohmann::json& completion) {
+           return completion.value("status", "IBV_WC_SUCCESS") != "IBV_WC_SUCCESS";
+         });
+}
+
 // Why the exit status is another one.
 std::string likely_cause(const Run& run, const Outcome& outcome) {
   if (run.exit_status == 1 && outcome.status == 0) {
-    const bool failed = !run.fail_completion.empty() || std::ranges::any_of(outcome.calls, [](const Call& call) {
-      return call.result != 0 && call.verb != "ibv_poll_cq";
-    });
-    return failed ? "a failure is passed over: the result is not looked at"
-                  : "no verb has failed: it is the program that has to refuse this";
+    return std::ranges::any_of(outcome.calls, shows_failure)
+               ? "a failure is passed over: the result is not looked at"
+               : "no verb says what is wrong here: the program has to notice it itself";
   }
   if (outcome.err.find("EBUSY") != std::string::npos) {
     return "something is destroyed before what lives in it; members, and local objects, go in the reverse order of "
