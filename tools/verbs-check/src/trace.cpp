@@ -189,7 +189,10 @@ int Trace::adopt(int low, std::string key) {
   // does not know and open its own in their place.
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
-  descriptor_ = fcntl(low, F_DUPFD_CLOEXEC, static_cast<int>(std::min<rlim_t>(limit.rlim_cur, 1024)) - 1);
+  int high = static_cast<int>(std::min<rlim_t>(limit.rlim_cur, 1024)) - 1;
+  do {  // the highest that is free
+    descriptor_ = fcntl(low, F_DUPFD_CLOEXEC, high);
+  } while (descriptor_ < 0 && --high > low);
   const int code = descriptor_ < 0 ? errno : 0;
   ::close(low);
   if (!key.empty()) {
